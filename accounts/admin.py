@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.registry import PLATFORMS
-from accounts.services.check import check_account
+from accounts.services.check import check_and_update_account
 from config.api.admin import ReadOnlyAdmin
 from config.api.admin_actions import signed_in_operator_caller
 
@@ -42,7 +42,7 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
             request,
             queryset.select_related("workspace"),
             "accounts.check",
-            lambda account: check_account(
+            lambda account: check_and_update_account(
                 caller=signed_in_operator_caller(request, account.workspace), account_id=account.pk
             ),
             "Asked; the status is what the platform said",

@@ -21,6 +21,8 @@ class OAuthStateInvalid(ApiError):
 
 
 class ConnectionUnavailable(ApiError):
+    """API error for a platform that this service cannot connect, such as one that the operator has not set up."""
+
     status, code = 503, "CONNECTION_UNAVAILABLE"
     message = "This platform cannot be connected at this service."
     suggested_action = "GET /capabilities tells which platforms can be connected, and why others cannot."
@@ -38,7 +40,7 @@ class PlatformFault(ApiError):
 
 def as_api_error(error: platform_errors.PlatformError) -> ApiError:
     """Convert an error that a platform adapter raised to an API error for the caller, such as CREDENTIALS_REJECTED."""
-    if isinstance(error, platform_errors.CredentialsRejected | platform_errors.AccountDisconnected):
+    if isinstance(error, platform_errors.CredentialsRejected | platform_errors.ReauthRequired):
         return CredentialsRejected(error.message, suggested_action=error.suggested_action)
     if isinstance(error, platform_errors.ConnectionUnavailable):
         return ConnectionUnavailable(error.message)

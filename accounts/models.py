@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from accounts.platforms.types import AccountDetails, Grant
+from accounts.platforms.types import AccountLimitsAndScopes, Grant
 from config.api.caller import Caller
 from config.db.encryption import EncryptedJSONField
 from config.db.ids import PrefixedIdField
@@ -72,9 +72,9 @@ class ConnectedAccount(TimestampedModel):
     def __str__(self) -> str:
         return f"{self.platform} {self.handle} ({self.id})"
 
-    def details_for_capabilities(self) -> AccountDetails:
+    def details_for_capabilities(self) -> AccountLimitsAndScopes:
         """Return a connected account's id, server limits and OAuth scopes, on which the limits for its posts depend."""
-        return AccountDetails(self.external_id, self.limits, tuple(self.scopes))
+        return AccountLimitsAndScopes(self.external_id, self.limits, tuple(self.scopes))
 
     def decrypted_grant(self) -> Grant:
         """Return the decrypted credentials and OAuth tokens of the account. Raises SealedValueError if decryption fails."""

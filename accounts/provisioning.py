@@ -13,7 +13,7 @@ from accounts.platforms.sandbox import Sandbox
 from workspaces.models import Workspace
 
 
-class SandboxAccounts:
+class SandboxAccountProvisioner:
     """Creates a workspace's sandbox accounts, with which callers can test: they publish to a simulator."""
 
     def preview(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 
 from accounts.models import ConnectedAccount, ConnectionAttempt
-from accounts.services.connection_attempts import expired_attempts
+from accounts.services.connection_attempts import attempts_to_purge
 from config.db.retention import ExpiredRowsRule
 from workspaces.retention import workspaces_to_purge
 
@@ -19,7 +19,7 @@ class ExpiredConnectionAttemptsRule(ExpiredRowsRule):
     name = "connection_attempts"
 
     def expired_rows(self) -> QuerySet[ConnectionAttempt]:
-        return expired_attempts()
+        return attempts_to_purge()
 
 
 class PurgedWorkspaceAccountsRule(ExpiredRowsRule):

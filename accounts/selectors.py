@@ -20,7 +20,7 @@ from config.db.ids import is_id
 from workspaces.models import User
 
 
-def accounts_of(
+def page_of_accounts(
     *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None, **filters: Any
 ) -> Page[ConnectedAccount]:
     """Return a page of the accounts that are connected to the workspace. Raises ScopeMissing, NotFound.
@@ -73,7 +73,7 @@ def connection_method_requirements(platform: Platform, method: str) -> dict[str,
     return {"owner_brings": platform.setup.owner_brings[method], "applications": applications}
 
 
-def connections_and_billing_features() -> dict[str, Any]:
+def service_capabilities() -> dict[str, Any]:
     """Select the methods of connecting accounts to all platforms, available or not, and the service's billing features."""
     connections = [_connection(each, method) for each in platforms() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}
@@ -90,7 +90,7 @@ def _connection(platform: Platform, method: str) -> dict[str, Any]:
     }
     if reason:
         shown["reason"] = reason
-    schema = platform.credentials_schema if method == "credentials" else platform.oauth_schema
+    schema = platform.credentials_schema if method == "credentials" else platform.oauth_input_schema
     if schema is not None:
         shown["credentials_schema"] = schema
     return shown

@@ -74,7 +74,7 @@ class AccountViewSet(OperationViewSet):
         responses={200: AccountPage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("accounts", selectors.accounts_of(caller=call.caller, **call.query)))
+        return Reply(page_body("accounts", selectors.page_of_accounts(caller=call.caller, **call.query)))
 
     @operation(
         "accounts.status",
@@ -84,7 +84,7 @@ class AccountViewSet(OperationViewSet):
         errors=("PLATFORM_ERROR",),
     )
     def status(self, call: Call, account_id: str) -> Reply:
-        return Reply({"account": services.check_account(caller=call.caller, account_id=account_id)})
+        return Reply({"account": services.check_and_update_account(caller=call.caller, account_id=account_id)})
 
     @operation(
         "accounts.capabilities",
@@ -147,4 +147,4 @@ class CapabilitiesViewSet(OperationViewSet):
         responses={200: ServiceCapabilitiesSerializer},
     )
     def retrieve(self, call: Call) -> Reply:
-        return Reply(selectors.connections_and_billing_features())
+        return Reply(selectors.service_capabilities())

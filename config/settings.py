@@ -205,8 +205,8 @@ WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.workspace_access_of_user"
 REFUSAL_RECORDER = "auditlog.services.record_refusal"
 EVENT_RECORDER = "webhooks.services.store_undelivered_event"
 NAVIGATION = PAGES
-PLATFORM_LABEL = "accounts.platforms.registry.label_of"
-WORKSPACE_PROVISIONERS = ["accounts.provisioning.SandboxAccounts"]
+PLATFORM_LABEL = "accounts.platforms.registry.platform_label"
+WORKSPACE_PROVISIONERS = ["accounts.provisioning.SandboxAccountProvisioner"]
 WORKER_LOOPS = {
     "publish": "posts.publishing.worker_loop.PublishLoop",
     "deliver": "webhooks.worker_loop.DeliverLoop",

@@ -15,7 +15,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
 from accounts.platforms.media_check import asset_issues, media_list_issues
-from accounts.platforms.polls import choices_of, poll_issues, poll_of, reported_by_poll_issues
+from accounts.platforms.polls import choices_of, is_reported_by_poll_issues, poll_issues, poll_of
 from accounts.platforms.registry import platform
 from accounts.platforms.schemas import schema_violations
 from accounts.platforms.text_check import CallCache, length_issues, text_limit
@@ -63,7 +63,7 @@ class TargetToValidate:
     def link_card_url(self) -> str | None:
         """Return the URL in the validated text for which the service makes a link card, or None if it makes no card."""
         adapter = platform(self.account.platform)
-        return adapter.card_link(self.shown_text, self.options, with_media=bool(self.media))
+        return adapter.link_card_url(self.shown_text, self.options, with_media=bool(self.media))
 
     @property
     def poll(self) -> dict[str, Any] | None:
@@ -244,7 +244,7 @@ def _option_issues(target: TargetToValidate, where: str) -> list[Issue]:
     issues = [_withheld_issue(name, why, where) for name, why in withheld.items() if name in target.options]
     others = {name: value for name, value in target.options.items() if name not in withheld}
     for problem in schema_violations(target.capabilities.options, others):
-        if reported_by_poll_issues(problem):
+        if is_reported_by_poll_issues(problem):
             continue
         path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.absolute_path)
         limit = problem.validator_value if isinstance(problem.validator_value, int) else None

@@ -36,7 +36,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that lists the workspace's connected accounts with their status, and the platforms that can be added."""
     caller, workspace_id = page.caller, page.workspace.id
     cursor = page.request.GET.get("cursor")
-    found = selectors.accounts_of(caller=caller, workspace_id=workspace_id, limit=PER_PAGE, cursor=cursor, sandbox=False)
+    found = selectors.page_of_accounts(caller=caller, workspace_id=workspace_id, limit=PER_PAGE, cursor=cursor, sandbox=False)
     sandbox = selectors.sandbox_accounts(caller=caller, workspace_id=workspace_id)
     obstacles = [(each, _obstacle(each)) for each in platforms()]
     return page.render(
@@ -71,7 +71,7 @@ def account(page: WorkspacePage, account_id: str) -> HttpResponse:
 @workspace_page("POST", operation="accounts.status")
 def check_account_now(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard action that asks the platform whether the credentials of a connected account still work."""
-    row = services.check_account(caller=page.caller, account_id=workspace_account_or_404(page, account_id).id)
+    row = services.check_and_update_account(caller=page.caller, account_id=workspace_account_or_404(page, account_id).id)
     name = f"{_shown(row).label} account {_shown(row).name}"
     if row.status == ConnectedAccount.Status.ACTIVE:
         return page.success_redirect_back(f"The {name} works.")

@@ -33,7 +33,7 @@ _ERROR = re.compile(r"[a-zA-Z0-9_.-]{1,60}")
 def begin_oauth(request: HttpRequest) -> HttpResponse:
     """Dashboard action that begins an OAuth connection in this browser session, and redirects the browser to the platform.
 
-    The HTML form sends `workspace_id`, `platform`, and the fields of the platform's oauth_schema.
+    The HTML form sends `workspace_id`, `platform`, and the fields of the platform's oauth_input_schema.
     """
     # PostgreSQL text cannot contain NUL.
     given = {name: str(value).replace("\0", "") for name, value in request.POST.items()}
@@ -73,7 +73,7 @@ def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
             choice = request.POST.get("choice", "")
             attached = services.attach_connection(caller=caller, state=state, code=code, choice=choice)
             return _attached(request, attached)
-        returned = services.exchange_code_for_choices(caller=caller, state=state, code=code)
+        returned = services.exchange_code_after_return(caller=caller, state=state, code=code)
         if returned.attached:
             return _attached(request, returned.attached)
         accounts = [connection.identity for connection in returned.connections]

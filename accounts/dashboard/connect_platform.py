@@ -94,7 +94,7 @@ def _connect_page(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, s
 
     It has this credentials form if the platform accepts credentials.
     """
-    shown = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
+    shown = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_input_schema, method=Method.OAUTH)}
     methods = [
         ConnectionMethod(
             method,

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, OutcomeUnknown
+from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown, ReauthRequired
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import (
-    AccountDetails,
+    AccountLimitsAndScopes,
     AuthorizedAccount,
     Capabilities,
     Content,
@@ -30,7 +30,7 @@ class Platform:
 
     An instance has no state and can be used by several threads at once. Methods raise only the errors of
     accounts/platforms/errors.py. An adapter implements those of its `methods` of connection: `connect` for credentials,
-    `authorize` and `exchange` for oauth.
+    `begin_oauth` and `exchange_code` for oauth.
     """
 
     name: ClassVar[str]
@@ -48,18 +48,18 @@ class Platform:
         return None
 
     @property
-    def oauth_schema(self) -> Mapping[str, Any] | None:
+    def oauth_input_schema(self) -> Mapping[str, Any] | None:
         """Return the JSON Schema of the values that an owner enters before OAuth, such as a server; None if there are none.
 
         The schema has the format of `credentials_schema`. A property with a `default` may be left out.
         """
         return None
 
-    def capabilities_for(self, account: AccountDetails) -> Capabilities:
+    def capabilities_for(self, account: AccountLimitsAndScopes) -> Capabilities:
         """Return what the platform accepts in posts of one account; its server and OAuth scopes may make a difference."""
         return self.capabilities
 
-    def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
+    def link_card_url(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
         """Return the URL of the web page that the post's link card shows; None in the base class `Platform`."""
         return None
 
@@ -70,14 +70,14 @@ class Platform:
         """
         raise ConnectionUnavailable("This platform takes no credentials.")
 
-    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
+    def begin_oauth(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Return the URL at which an owner grants access by OAuth; the base class `Platform` raises ConnectionUnavailable.
 
-        `given` is what the owner entered (`oauth_schema`). Raises CredentialsRejected (given), Transient.
+        `given` is what the owner entered (`oauth_input_schema`). Raises CredentialsRejected (given), Transient.
         """
         raise ConnectionUnavailable("This platform has no OAuth.")
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Exchange an OAuth code at the platform for connections to all accounts to which the owner gave access.
 
         These may be pages, boards or channels. The owner chooses if there are several. Raises CredentialsRejected (an invalid
@@ -88,16 +88,16 @@ class Platform:
     def identify(self, grant: Grant) -> Identity:
         """Ask to which account credentials and tokens belong; the base class `Platform` raises ConnectionUnavailable.
 
-        Raises TokenExpired, AccountDisconnected, Transient.
+        Raises TokenExpired, ReauthRequired, Transient.
         """
         raise ConnectionUnavailable("This platform cannot be asked.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Return secrets with new OAuth tokens. Raises AccountDisconnected, as the base class `Platform` always does.
+        """Return secrets with new OAuth tokens. Raises ReauthRequired, as the base class `Platform` always does.
 
         Raises Transient for other failures.
         """
-        raise AccountDisconnected(f"Access to this {self.label} account cannot be renewed by the service.")
+        raise ReauthRequired(f"Access to this {self.label} account cannot be renewed by the service.")
 
     def revoke(self, grant: Grant) -> None:
         """Revoke the access that an account's owner gave to the service, if the platform allows it.
@@ -105,24 +105,26 @@ class Platform:
         Raises Transient for every error.
         """
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take one step of publishing a post at the platform, such as an upload.
 
         `progress.phase` names the step; the first is `start`. Steps may be repeated unless they are irreversible. Raises
-        ContentRejected, TokenExpired, AccountDisconnected, Transient (nothing was done), OutcomeUnknown.
+        ContentRejected, TokenExpired, ReauthRequired, Transient (nothing was done), OutcomeUnknown.
         """
         raise ConnectionUnavailable("This platform cannot be published to.")
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
+    def find_possibly_published_post(
+        self, grant: Grant, content: Content, progress: Progress
+    ) -> Progress | Published | NotPublishedProof:
         """Ask whether an earlier attempt has published the post; the base class `Platform` raises OutcomeUnknown.
 
         `progress.phase` is the irreversible step that was attempted. Only `verifiable` platforms have this method. If the
         attempt has published, the result is that of the step, which may be another step (the next segment of a thread).
         NotPublishedProof means that the post certainly does not exist, so the step may be repeated. Raises OutcomeUnknown if
-        neither is certain, TokenExpired, AccountDisconnected, Transient (ask again later).
+        neither is certain, TokenExpired, ReauthRequired, Transient (ask again later).
         """
         raise OutcomeUnknown("This platform cannot be asked whether the post is out.", final=True)
 
-    def setting(self, key: str, default: str = "") -> str:
+    def platform_setting(self, key: str, default: str = "") -> str:
         """Return the operator's setting `<PLATFORM>_<key>` for this platform adapter, such as `BLUESKY_API_BASE`."""
         return settings.PLATFORM_SETTINGS.get(f"{self.name.upper()}_{key}", default)

@@ -40,7 +40,7 @@ _PROTOCOLS = ("http://", "https://")
 _REMOTE_MENTION = re.compile(r"(?<![=/\w])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@\w+(?:[.-]+\w+)*", re.IGNORECASE)
 
 
-def code_points(text: str) -> int:
+def code_point_length(text: str) -> int:
     """Return the length of a text in characters, counted as Unicode code points."""
     return len(text)
 
@@ -61,12 +61,12 @@ def utf8_length(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def utf16_units(text: str) -> int:
+def utf16_length(text: str) -> int:
     """Return the length of a text in UTF-16 code units, as JavaScript counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def threads_length(text: str) -> int:
+def threads_platform_length(text: str) -> int:
     """Return the length of a text as Threads counts it: in Unicode code points, but an emoji counts its bytes in UTF-8."""
     emoji = "".join(_EMOJI_CLUSTER.findall(text))
     return len(text) - len(emoji) + utf8_length(emoji)
@@ -85,7 +85,7 @@ def x_weighted_length(text: str) -> int:
     return 2 * len(rest) - len(_LIGHT.findall(rest)) + (URL_LENGTH - 1) * (len(pieces) - 1)
 
 
-def has_linked_url(text: str) -> bool:
+def x_has_url(text: str) -> bool:
     """Return whether X, when it counts a text's characters, counts a part as a URL, such as the domain example.com."""
     return next(link_spans(_normalized(text)), None) is not None
 

@@ -4,7 +4,7 @@ PlatformError
 ├── Transient            try again later; `retry_after` seconds where the platform said so
 │   └── RateLimited      a rate limit or quota is exhausted
 ├── TokenExpired         the access token has expired; refresh it, then try again
-├── AccountDisconnected  the credentials are refused permanently; a person has to reconnect
+├── ReauthRequired       the credentials are refused permanently; a person has to reconnect
 ├── ContentRejected      the platform refuses this content; only a change of it helps
 ├── CredentialsRejected  what the owner gave to connect an account is wrong
 ├── ConnectionUnavailable  this service cannot connect the platform (not set up, or no adapter)
@@ -49,7 +49,9 @@ class TokenExpired(PlatformError):
     suggested_action = "Reconnect the account."
 
 
-class AccountDisconnected(PlatformError):
+class ReauthRequired(PlatformError):
+    """Error for credentials or tokens that a platform refuses permanently: the account becomes needs_reauth."""
+
     suggested_action = "Reconnect the account, then retry the post."
 
 
@@ -62,6 +64,8 @@ class CredentialsRejected(PlatformError):
 
 
 class ConnectionUnavailable(PlatformError):
+    """Error for a platform that this service cannot connect, for example because the operator has not set it up."""
+
     suggested_action = "Ask the operator of the service to set this platform up."
 
 

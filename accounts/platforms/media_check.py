@@ -13,7 +13,7 @@ from typing import Any
 
 from django.utils.text import get_text_list
 
-from accounts.platforms.counting import code_points, cut_to_limit
+from accounts.platforms.counting import code_point_length, cut_to_limit
 from accounts.platforms.issues import Issue, RepairHint, issue_with_hint, number_with_noun
 from accounts.platforms.types import FileRules, ImageRules, MediaInfo, MediaKind, MediaRules, VideoRules
 
@@ -201,11 +201,11 @@ def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
 
 def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
     """Return the validation issue of an alternative text that is missing or too long; none if the platform has no limit."""
-    most, length = rules.alt_text_max_length, code_points(asset.alt_text)
+    most, length = rules.alt_text_max_length, code_point_length(asset.alt_text)
     if most is None:
         return []
     if length > most:
-        shorter = cut_to_limit(asset.alt_text, most, code_points)
+        shorter = cut_to_limit(asset.alt_text, most, code_point_length)
         message = f"The alt text has {length:,} characters; {platform} takes {most:,}."
         explanation = f"The alt text cut at a word within {most:,} characters."
         facts: dict[str, Any] = {"subject": "The alt text", "length": length, "unit": "characters", "limit": most}

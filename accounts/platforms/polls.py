@@ -26,7 +26,7 @@ MAX_CHOICE_TEXT = 1000  # maximum length of any choice in characters; poll_issue
 _REPORTED_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "multipleOf"})
 
 
-def poll_option_schema(rules: PollRules) -> dict[str, Any]:
+def poll_schema(rules: PollRules) -> dict[str, Any]:
     """Return the JSON Schema of a post's option `poll`; `poll_issues` checks the length of the choices in the poll."""
     duration = {
         "type": "integer",
@@ -86,7 +86,7 @@ def poll_issues(
     return issues
 
 
-def reported_by_poll_issues(violation: ValidationError) -> bool:
+def is_reported_by_poll_issues(violation: ValidationError) -> bool:
     """Return whether a JSON Schema violation in a poll is left out because `poll_issues` reports it in a better message."""
     path = list(violation.absolute_path)
     return path[:1] == [OPTION] and violation.validator in _REPORTED_BY_ISSUES

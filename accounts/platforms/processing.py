@@ -10,7 +10,7 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.types import Progress, State
 
 
-def check_again_or_give_up(
+def check_later_or_raise(
     progress: Progress, phase: str, state: State, *, first: float, longest: float, max_checks: int, timeout: PlatformError
 ) -> Progress:
     """Return the publishing step that asks again, after a pause, whether the platform has processed an upload.
@@ -32,4 +32,4 @@ def check_later(progress: Progress, phase: str, state: State, *, first: float, l
 
 def step_after_pause(progress: Progress, phase: str, state: State, seconds: float) -> Progress:
     """Return the publishing step that takes place in `seconds`, such as a check of whether an upload is processed."""
-    return progress.next_step(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))
+    return progress.with_next_step(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))

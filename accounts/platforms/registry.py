@@ -50,6 +50,6 @@ def platforms() -> list[Platform]:
     return [platform(name) for name in PLATFORMS]
 
 
-def label_of(name: str) -> str:
+def platform_label(name: str) -> str:
     """Return a platform's name as people write it, such as YouTube; for unknown platforms, the capitalized name."""
     return platform(name).label if name in PLATFORMS else name.capitalize()

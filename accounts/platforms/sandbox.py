@@ -2,7 +2,7 @@
 
 Markers in a post's text, or in the text of a thread's segment, let callers test how they handle failures:
 
-- `[sandbox:reject]` is refused, `[sandbox:reauth]` disconnects the account, `[sandbox:unknown]` ends with an unknown outcome;
+- `[sandbox:reject]` is refused, `[sandbox:reauth]` requires reconnection, `[sandbox:unknown]` ends with an unknown outcome;
 - `[sandbox:rate_limit]` and `[sandbox:outage]` fail at every attempt, `[sandbox:flaky]` at the first one only;
 - `[sandbox:slow]` takes five seconds, then publishes.
 """
@@ -16,11 +16,11 @@ from django.utils import timezone
 
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     Transient,
 )
 from accounts.platforms.thread_option import thread_segment_texts
@@ -53,17 +53,17 @@ class Sandbox(Platform):
         """Return the secrets of a sandbox account unchanged, because a sandbox account has no OAuth tokens to renew."""
         return grant
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Simulate publishing a post or the next post of a thread, or raise the error that a marker in the text asks for."""
         sent, texts = progress.segments, thread_segment_texts(content)
         text = texts[len(sent)]
         if fault := _fault(text, content.attempt):
             raise fault
         if progress.phase == "start" and "[sandbox:slow]" in text:
-            return progress.next_step("publish", progress.state, ready_at=timezone.now() + SLOW)
+            return progress.with_next_step("publish", progress.state, ready_at=timezone.now() + SLOW)
         if len(sent) + 1 < len(texts):
             sent = (*sent, f"sandbox-{content.key}-{len(sent) + 1}")
-            return replace(progress, segments=sent).next_step("start", {})
+            return replace(progress, segments=sent).with_next_step("start", {})
         return Published(external_id=f"sandbox-{content.key}", permalink=f"https://sandbox.invalid/{self.name}/{content.key}")
 
     def _identity(self, external_id: str) -> Identity:
@@ -76,7 +76,7 @@ def _fault(text: str, attempt: int) -> PlatformError | None:
         "reject": ContentRejected("The sandbox rejects this post, as its text asks."),
         "rate_limit": RateLimited("The sandbox's rate limit is used up, as the text asks."),
         "outage": Transient("The sandbox is down, as the text asks."),
-        "reauth": AccountDisconnected("The sandbox no longer takes the account's credentials, as the text asks."),
+        "reauth": ReauthRequired("The sandbox no longer takes the account's credentials, as the text asks."),
         "unknown": OutcomeUnknown("The sandbox does not say whether it published, as the text asks.", final=True),
     }
     if attempt == 1:

@@ -126,7 +126,7 @@ class Capabilities:
 class Identity:
     """The identity of an account at its platform: an `external_id` that never changes, and the current handle and names.
 
-    `limits` are those of the account's own server (AccountDetails); empty if servers do not differ or did not answer.
+    `limits` are those of the account's own server (AccountLimitsAndScopes); empty if servers do not differ or did not answer.
     """
 
     external_id: str
@@ -138,7 +138,7 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class AccountDetails:
+class AccountLimitsAndScopes:
     """Data of a connected account for adapters, without its secrets: the account's id, server limits and OAuth scopes."""
 
     external_id: str
@@ -237,7 +237,7 @@ class Progress:
 
     `phase` names the next step. `state` is what the adapter needs for it, which nobody else reads (ids and frozen records,
     never bytes). `ready_at` postpones the step (a platform that transcodes). After an attempt of a phase in the platform's
-    `irreversible`, the phase is repeated only if `Platform.find` allows it.
+    `irreversible`, the phase is repeated only if `Platform.find_possibly_published_post` allows it.
 
     `segments` are the platform's references to a thread's published posts, in order; with any, publishing never begins again
     at the first post. `accepted`: only the platform itself can still reject the post. `published` is the published post, if
@@ -251,11 +251,11 @@ class Progress:
     accepted: bool = False
     published: Published | None = None
 
-    def next_step(self, phase: str, state: State, *, ready_at: datetime | None = None) -> Progress:
+    def with_next_step(self, phase: str, state: State, *, ready_at: datetime | None = None) -> Progress:
         """Return the progress of publishing a post with a new next step; keeps what is already published or accepted."""
         return replace(self, phase=phase, state=state, ready_at=ready_at)
 
-    def stored(self) -> dict[str, Any]:
+    def to_stored(self) -> dict[str, Any]:
         """Return this dataclass (the progress of publishing a post) as JSON for the database column `progress`.
 
         `phase` and `ready_at` have columns of their own, and the note of `published` is not stored.

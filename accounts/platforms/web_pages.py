@@ -72,7 +72,7 @@ class PageMetadata:
     picture: str = ""
 
 
-def read_page(link: str) -> PageMetadata:
+def fetch_page_metadata(link: str) -> PageMetadata:
     """Fetch a web page and read its metadata for a link card. Raises PageUnavailable."""
     address, answer, content = _fetch(
         link, accept="text/html,application/xhtml+xml", seconds=PAGE_SECONDS, max_bytes=MAX_PAGE_BYTES, cut_off=True

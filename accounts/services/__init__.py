@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accounts.services.check import check_account
+from accounts.services.check import check_and_update_account
 from accounts.services.connect import connect_account_or_begin_oauth
 from accounts.services.connection_attempts import BegunAttempt, purge_attempts, stored_authorization_url_and_state
 from accounts.services.disconnect import disconnect_account, disconnect_accounts_of_deleted_workspaces
@@ -10,9 +10,9 @@ from accounts.services.oauth_completion import (
     AccountChoices,
     attach_connection,
     complete_connection,
-    exchange_code_for_choices,
+    exchange_code_after_return,
 )
-from accounts.services.pace import pause_account, reserve_publishing_times
+from accounts.services.pace import delay_posts_to_account, reserve_publishing_times
 from accounts.services.tokens import (
     RenewalInProgress,
     mark_needs_reauth_unless_renewed,

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts import selectors
 from accounts.errors import as_api_error
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
+from accounts.platforms.errors import PlatformError, ReauthRequired, TokenExpired
 from accounts.platforms.registry import adapter_or_simulator
 from accounts.services.tokens import mark_needs_reauth_unless_renewed, renew_or_await_tokens
 from config.api.caller import Caller
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 FIRST_CHECK_SECONDS = OUTBOUND_SECONDS / 2
 
 
-def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
+def check_and_update_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     """Check the credentials of a connected account with its platform, and return the updated account.
 
     If they work, the account becomes active and gets its current names and limits. Expired tokens are renewed first. The
@@ -48,7 +48,7 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
             except TokenExpired:
                 grant = renew_or_await_tokens(account_id=account.id, stale=grant)
                 identity = adapter.identify(grant)
-    except AccountDisconnected:
+    except ReauthRequired:
         mark_needs_reauth_unless_renewed(account_id=account.id, stale=grant)
     except PlatformError as error:
         raise as_api_error(error) from error

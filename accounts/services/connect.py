@@ -46,7 +46,7 @@ def connect_account_or_begin_oauth(
     require_access(caller, workspace_id, "accounts.write", body_field="workspace_id")
     chosen, method = _connectable(platform_name, method)
     by_oauth = method == ConnectedAccount.Method.OAUTH
-    given = _checked(chosen.oauth_schema if by_oauth else chosen.credentials_schema, credentials)
+    given = _checked(chosen.oauth_input_schema if by_oauth else chosen.credentials_schema, credentials)
     # Which account these credentials belong to, and whether it is connected already, only the platform's answer says.
     content = {"platform": chosen.name, "method": method, "credentials_given": sorted(given)}
     check_plan(ResourcePlan("accounts.connect", workspace_id, None, content))

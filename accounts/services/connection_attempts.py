@@ -54,7 +54,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
     redirect_uri = settings.BASE_URL + reverse("connect-callback")
     try:
         with limit_outbound_requests(workspace_id):
-            authorization = chosen.authorize(state=state, redirect_uri=redirect_uri, given=given)
+            authorization = chosen.begin_oauth(state=state, redirect_uri=redirect_uri, given=given)
     except PlatformError as error:
         raise as_api_error(error) from error
     with transaction.atomic():
@@ -95,7 +95,7 @@ def find_unexpired_attempt(state: str) -> ConnectionAttempt | None:
     return rows.filter(state_sha256=_digest(state), expires_at__gt=timezone.now()).first()
 
 
-def was_exchanged_with(attempt: ConnectionAttempt, code: str) -> bool:
+def was_code_sent(attempt: ConnectionAttempt, code: str) -> bool:
     """Return whether this authorization code was sent to the platform for the OAuth connection attempt.
 
     The exchange may still be running or may have failed. A temporary failure does not count.
@@ -108,7 +108,7 @@ def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
 
     A code is usable if none was exchanged yet, or if this code was exchanged and an account can still be attached.
     """
-    if attempt.used_at is not None and (attempt.opened is None or not was_exchanged_with(attempt, code)):
+    if attempt.used_at is not None and (attempt.opened is None or not was_code_sent(attempt, code)):
         raise OAuthStateInvalid()
 
 
@@ -131,7 +131,7 @@ def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAcc
         raise OAuthStateInvalid()
     try:
         stored = attempt.stored or {}
-        opened = platform(attempt.platform).exchange(code=code, redirect_uri=attempt.redirect_uri, stored=stored)
+        opened = platform(attempt.platform).exchange_code(code=code, redirect_uri=attempt.redirect_uri, stored=stored)
         if not opened:
             raise CredentialsRejected("This login opens no account that can be connected.")
     except Transient as error:
@@ -148,10 +148,10 @@ def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAcc
 
 def purge_attempts() -> int:
     """Delete OAuth connection attempts that have expired or whose workspace was deleted; returns how many."""
-    return expired_attempts().delete()[0]
+    return attempts_to_purge().delete()[0]
 
 
-def expired_attempts() -> QuerySet[ConnectionAttempt]:
+def attempts_to_purge() -> QuerySet[ConnectionAttempt]:
     """Return the queryset of OAuth connection attempts that have expired or whose workspace was deleted."""
     over = Q(expires_at__lte=timezone.now()) | Q(workspace__status=WorkspaceStatus.DELETED)
     return ConnectionAttempt.objects.filter(over)

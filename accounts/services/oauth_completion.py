@@ -22,7 +22,7 @@ from accounts.services.connection_attempts import (
     exchange_code,
     find_unexpired_attempt,
     require_usable_code,
-    was_exchanged_with,
+    was_code_sent,
 )
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
@@ -83,7 +83,7 @@ def complete_connection(
     return _attach(caller, attempt, connections, choice or connections[0].identity.external_id)
 
 
-def exchange_code_for_choices(*, caller: Caller, state: str, code: str) -> AttachedAccountOrChoices:
+def exchange_code_after_return(*, caller: Caller, state: str, code: str) -> AttachedAccountOrChoices:
     """Exchange the OAuth code after a browser's return, to complete the connection; return the accounts to choose from.
 
     Attaches nothing. If the code was used before and its only account is attached, returns that account. Raises
@@ -94,7 +94,7 @@ def exchange_code_for_choices(*, caller: Caller, state: str, code: str) -> Attac
     if attempt is None or not code:
         raise OAuthStateInvalid()
     require_access(caller, attempt.workspace_id, SCOPE)
-    if attempt.account and attempt.opened is None and was_exchanged_with(attempt, code):
+    if attempt.account and attempt.opened is None and was_code_sent(attempt, code):
         return AttachedAccountOrChoices(attempt, attached=attempt.account)
     return AttachedAccountOrChoices(attempt, exchange_code(attempt, code))
 
@@ -103,9 +103,9 @@ def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> 
     """Connect to the workspace the account that a person chose or confirmed after OAuth, and return it.
 
     If the login's only account is already attached, returns that account, whatever `choice` is. Raises ValidationFailed
-    (choice), and the errors of `exchange_code_for_choices`.
+    (choice), and the errors of `exchange_code_after_return`.
     """
-    returned = exchange_code_for_choices(caller=caller, state=state, code=code)
+    returned = exchange_code_after_return(caller=caller, state=state, code=code)
     return returned.attached or _attach(caller, returned.attempt, returned.connections, choice)
 
 

@@ -41,7 +41,7 @@ def _next_turn(account: ConnectedAccount, pace: PostingPace, now: datetime) -> d
     return now + timedelta(seconds=bucket.seconds_until_accepted(backlog))
 
 
-def pause_account(*, account_id: str, seconds: float) -> None:
+def delay_posts_to_account(*, account_id: str, seconds: float) -> None:
     """Delay all posts to an account for `seconds`, because the platform asked for a pause.
 
     Posts with a time reserved earlier wait, too.

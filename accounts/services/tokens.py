@@ -18,7 +18,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired, Transient
+from accounts.platforms.errors import PlatformError, ReauthRequired, TokenExpired, Transient
 from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Grant
 from config.db.connection import close_connection_before_waiting
@@ -49,7 +49,7 @@ def renew_or_await_tokens(*, account_id: str, stale: Grant, checks: int = CHECKS
     """Renew the OAuth tokens of an account whose tokens are too old, and return the account's new secrets.
 
     If another worker has renewed them since, that worker's tokens are returned. While another worker is renewing them, the
-    account is read up to `checks` times. Raises RenewalInProgress if the tokens are not renewed by then, AccountDisconnected
+    account is read up to `checks` times. Raises RenewalInProgress if the tokens are not renewed by then, ReauthRequired
     (the account is then needs_reauth), Transient.
     """
     while True:
@@ -69,7 +69,7 @@ def renew_or_await_tokens(*, account_id: str, stale: Grant, checks: int = CHECKS
 def renew_tokens_unless_in_progress(*, account_id: str, stale: Grant) -> bool:
     """Renew an account's OAuth tokens unless another worker renews them; returns whether this call renewed them.
 
-    It also does nothing if they were renewed since `stale` was read. Raises AccountDisconnected (without changing the
+    It also does nothing if they were renewed since `stale` was read. Raises ReauthRequired (without changing the
     account's status: the old token may still work), Transient.
     """
     account = _connected(account_id)
@@ -82,7 +82,7 @@ def renew_tokens_unless_in_progress(*, account_id: str, stale: Grant) -> bool:
 def _connected(account_id: str) -> ConnectedAccount:
     account = ConnectedAccount.objects.get(pk=account_id)
     if account.status != ConnectedAccount.Status.ACTIVE:
-        raise AccountDisconnected("The account is not connected any more.")
+        raise ReauthRequired("The account is not connected any more.")
     return account
 
 
@@ -115,7 +115,7 @@ def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: b
     close_connection_before_waiting()
     try:
         renewed = adapter_or_simulator(account.platform, sandbox=account.sandbox).refresh(stale)
-    except AccountDisconnected:
+    except ReauthRequired:
         if marks:  # before the lease ends, so that no waiting worker asks the platform again
             mark_needs_reauth_unless_renewed(account_id=account.id, stale=stale)
         leased.update(refresh_lease_until=None)
@@ -178,7 +178,7 @@ def _renew_due(account: ConnectedAccount) -> bool:
     grant = account.decrypted_grant()
     try:
         return renew_tokens_unless_in_progress(account_id=account.id, stale=grant)
-    except AccountDisconnected:
+    except ReauthRequired:
         _handle_refusal(account, grant)
         return False
 
@@ -191,7 +191,7 @@ def _handle_refusal(account: ConnectedAccount, grant: Grant) -> None:
     if grant.expires_at and grant.expires_at > timezone.now():
         try:
             adapter_or_simulator(account.platform, sandbox=account.sandbox).identify(grant)
-        except (AccountDisconnected, TokenExpired):
+        except (ReauthRequired, TokenExpired):
             pass
         else:
             _unchanged(account).update(refresh_at=grant.expires_at, refresh_failures=0)

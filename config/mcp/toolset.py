@@ -78,7 +78,7 @@ class Tool:
 
 
 def _get_post(caller: Caller, arguments: dict[str, Any]) -> dict[str, Any]:
-    group, targets = selectors.read_post_group(caller=caller, **arguments)
+    group, targets = selectors.get_post_group_rows(caller=caller, **arguments)
     return {"post_group": post_group_json(group, targets)}
 
 

@@ -27,7 +27,7 @@ _GENERAL = frozenset(
     each.suggested_action
     for each in (
         errors.ContentRejected,
-        errors.AccountDisconnected,
+        errors.ReauthRequired,
         errors.RateLimited,
         errors.Transient,
         errors.PlatformError,

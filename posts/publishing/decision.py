@@ -16,7 +16,7 @@ from which the status of a finished target follows. "May be out" means that it i
 | ContentRejected        | Finish failed if nothing can be out or the rejection proves it; else unconfirmed             |
 | Transient, RateLimited | Retry while attempts are left; then Finish failed, or unconfirmed if the post may be out     |
 | OutcomeUnknown         | Retry while attempts are left, unless nobody can find out; then Finish unconfirmed           |
-| AccountDisconnected    | Finish failed, or unconfirmed if the post may be out                                         |
+| ReauthRequired         | Finish failed, or unconfirmed if the post may be out                                         |
 | AttemptBegins          | TakeStep; Finish if the step ends workers, has no attempts left or must not be repeated      |
 | PublishingForbidden    | Finish failed, or unconfirmed if the post may be out                                         |
 | PostOfOtherTarget      | Finish unconfirmed                                                                           |
@@ -168,7 +168,7 @@ def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple
     match error:
         case errors.ContentRejected():
             return "PLATFORM_REJECTED", True
-        case errors.AccountDisconnected():
+        case errors.ReauthRequired():
             return "ACCOUNT_NEEDS_REAUTH", True
         case errors.OutcomeUnknown():
             return "PUBLISH_OUTCOME_UNKNOWN", error.final or retry_safety == "at_most_once"

@@ -26,7 +26,12 @@ from django.utils import timezone
 
 from accounts.platforms import errors
 from accounts.platforms.types import NotPublishedProof
-from accounts.services import RenewalInProgress, mark_needs_reauth_unless_renewed, pause_account, renew_or_await_tokens
+from accounts.services import (
+    RenewalInProgress,
+    delay_posts_to_account,
+    mark_needs_reauth_unless_renewed,
+    renew_or_await_tokens,
+)
 from config.api.caller import system_caller
 from config.api.trace import set_trace_actor, start_trace
 from config.db.connection import close_connection_before_waiting
@@ -171,7 +176,7 @@ def _take_steps(attempt: Attempt) -> Decision:
 def _step(attempt: Attempt) -> Fact:
     """Take one step of publishing a post at the platform, and return the result or the error as a fact."""
     try:
-        return attempt.adapter.publish(attempt.grant, attempt.content, attempt.progress)
+        return attempt.adapter.publish_step(attempt.grant, attempt.content, attempt.progress)
     except errors.PlatformError as error:
         return error
     except Exception:
@@ -185,7 +190,7 @@ def _search(attempt: Attempt) -> Fact:
     """Step of the publishing engine: ask the platform if the last attempt, which got no clear answer, published the post."""
     settled_at = (attempt.last_try_at or timezone.now()) + timedelta(seconds=attempt.adapter.settles_seconds)
     try:
-        found = attempt.adapter.find(attempt.grant, attempt.content, attempt.progress)
+        found = attempt.adapter.find_possibly_published_post(attempt.grant, attempt.content, attempt.progress)
     except errors.OutcomeUnknown as error:
         return PostNotFoundAtPlatform(settled_at, settled_at <= timezone.now(), error)
     except errors.PlatformError as error:
@@ -207,7 +212,7 @@ def _renew_tokens(attempt: Attempt) -> Fact:
     except RenewalInProgress as error:
         return TokensBeingRenewed(timezone.now() + timedelta(seconds=error.retry_after or 1.0))
     except errors.TokenExpired as error:
-        return errors.AccountDisconnected(error.message, suggested_action=error.suggested_action)
+        return errors.ReauthRequired(error.message, suggested_action=error.suggested_action)
     except errors.PlatformError as error:
         return error
     except Exception:
@@ -223,10 +228,10 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
     if attempt.target.sandbox:
         return
     account_id, run = attempt.target.account_id, attempt.writer.call
-    if isinstance(error, errors.AccountDisconnected):
+    if isinstance(error, errors.ReauthRequired):
         retry_while_database_down(run, mark_needs_reauth_unless_renewed, account_id=account_id, stale=attempt.grant)
     if isinstance(error, errors.RateLimited) and error.retry_after:
-        retry_while_database_down(run, pause_account, account_id=account_id, seconds=error.retry_after)
+        retry_while_database_down(run, delay_posts_to_account, account_id=account_id, seconds=error.retry_after)
 
 
 def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:

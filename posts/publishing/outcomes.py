@@ -93,7 +93,7 @@ _MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 
 
 def _progress(attempt: Attempt) -> dict[str, Any]:
-    return {"phase": attempt.progress.phase, "progress": attempt.progress.stored()}
+    return {"phase": attempt.progress.phase, "progress": attempt.progress.to_stored()}
 
 
 def record_decision(attempt: Attempt, decision: Decision) -> None:

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import AccountDisconnected
+from accounts.platforms.errors import ReauthRequired
 from accounts.platforms.types import PostingPace
 from accounts.services import reserve_publishing_times
 from config.api.caller import WorkspaceStatus
@@ -59,7 +59,7 @@ def stop_decision_if_forbidden(attempt: Attempt, *, untried: bool) -> Decision |
         )
     elif target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}."
-        problem = TargetProblem("ACCOUNT_NEEDS_REAUTH", message, AccountDisconnected.suggested_action)
+        problem = TargetProblem("ACCOUNT_NEEDS_REAUTH", message, ReauthRequired.suggested_action)
     else:
         problem = _too_late(target) if untried else None
     return decide(attempt.state, PublishingForbidden(problem)) if problem else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.counting import code_points
+from accounts.platforms.counting import code_point_length
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.oauth import OAuthApplication, expiry_of
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.operator_setup import OperatorSetup
@@ -20,12 +20,12 @@ class TinyApplication(OAuthApplication):
     label = "Pinterest"
 
 
-class TinyErrors(ErrorTranslator[ApiError]):
+class TinyErrors(ErrorTranslator[PlatformHttpError]):
     """Errors with their usual meanings."""
 
     name = "pinterest"
     label = "Pinterest"
-    error = ApiError
+    error = PlatformHttpError
 
 
 class TinyPlatform(OAuthPlatform):
@@ -34,7 +34,7 @@ class TinyPlatform(OAuthPlatform):
     name = "pinterest"
     label = "Pinterest"
     capabilities = Capabilities(
-        text=TextRules(max_length=500, counted_as="characters", count=code_points),
+        text=TextRules(max_length=500, counted_as="characters", count=code_point_length),
         media=MediaRules(max_count=0),
         features=("text",),
         retry_safety="at_most_once",
@@ -47,10 +47,10 @@ class TinyPlatform(OAuthPlatform):
 
     def application(self) -> TinyApplication:
         """The operator's application, from the settings."""
-        base = self.setting("API_BASE")
+        base = self.platform_setting("API_BASE")
         return TinyApplication(
-            self.setting("CLIENT_ID"),
-            self.setting("CLIENT_SECRET"),
+            self.platform_setting("CLIENT_ID"),
+            self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{base}/authorize",
             token_url=f"{base}/token",
             scopes=(),
@@ -60,7 +60,7 @@ class TinyPlatform(OAuthPlatform):
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """All accounts of the owner."""
-        found = JsonClient(self.setting("API_BASE"), tokens["access_token"]).get("/accounts")["accounts"]
+        found = JsonClient(self.platform_setting("API_BASE"), tokens["access_token"]).get("/accounts")["accounts"]
         return tuple(
             Identity(each["id"], each["username"], each["name"], "", f"https://pins.example/{each['username']}")
             for each in found

@@ -135,7 +135,7 @@ def test_values_that_the_platform_needs_are_published_and_checked(
         "required": ["region"],
         "additionalProperties": False,
     }
-    monkeypatch.setattr(TinyPlatform, "oauth_schema", schema)
+    monkeypatch.setattr(TinyPlatform, "oauth_input_schema", schema)
 
     details = assert_envelope(begin(api, workspace), 422, "VALIDATION_FAILED")["details"]
     assert [(detail["field"], detail["code"]) for detail in details] == [("credentials.region", "required")]

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts import services
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import AccountDisconnected, Transient
+from accounts.platforms.errors import ReauthRequired, Transient
 from accounts.platforms.types import Grant
 from tests.at_once import at_once
 from tests.conftest import ApiClient
@@ -30,7 +30,7 @@ def refresh(account: ConnectedAccount, stale: Grant, **options: Any) -> Grant | 
     """Refresh as one worker and return the working grant, or the name of the error."""
     try:
         return services.renew_or_await_tokens(account_id=account.id, stale=stale, **options)
-    except (Transient, AccountDisconnected) as error:
+    except (Transient, ReauthRequired) as error:
         return type(error).__name__
 
 
@@ -94,7 +94,7 @@ def test_a_worker_that_waited_for_a_refused_refresh_does_not_repeat_it(
         provider.wait_for(before + 1)
         return release.set()
 
-    assert at_once(4, meanwhile)[:3] == ["AccountDisconnected"] * 3
+    assert at_once(4, meanwhile)[:3] == ["ReauthRequired"] * 3
     assert provider.requests_to(RENEW) == 1
     assert ConnectedAccount.objects.get().status == "needs_reauth"
 
@@ -131,9 +131,9 @@ def test_a_refused_refresh_sets_needs_reauth_and_is_not_repeated(connected: Conn
     stale = connected.decrypted_grant()
     pds.take_down(connected.external_id)
 
-    assert refresh(connected, stale) == "AccountDisconnected"
+    assert refresh(connected, stale) == "ReauthRequired"
     requests = len(pds.requests)
-    assert refresh(connected, stale) == "AccountDisconnected"
+    assert refresh(connected, stale) == "ReauthRequired"
 
     account = ConnectedAccount.objects.get()
     assert (account.status, account.refresh_lease_until) == ("needs_reauth", None)
@@ -210,7 +210,7 @@ def test_a_lost_answer_of_a_platform_that_rotates_tokens_ends_the_grant(
 
     assert refresh(oauth_account, stale) == "Transient"
     assert ConnectedAccount.objects.get().status == "active"
-    assert refresh(oauth_account, stale) == "AccountDisconnected"
+    assert refresh(oauth_account, stale) == "ReauthRequired"
     assert ConnectedAccount.objects.get().status == "needs_reauth"
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import PlatformError
-from accounts.platforms.thread_option import thread_option_schema, thread_segment_texts
+from accounts.platforms.thread_option import thread_schema, thread_segment_texts
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Content, Grant, Progress, Published
 from tests.conftest import ApiClient
@@ -24,13 +24,13 @@ class ChainPlatform(ScriptedPlatform):
     capabilities = replace(
         ScriptedPlatform.capabilities,
         thread=RULES,
-        options={"type": "object", "properties": {"thread": thread_option_schema(RULES)}, "additionalProperties": False},
+        options={"type": "object", "properties": {"thread": thread_schema(RULES)}, "additionalProperties": False},
     )
     faults: ClassVar[dict[int, PlatformError]]
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         if progress.phase == "start":
-            return progress.next_step("send", {})
+            return progress.with_next_step("send", {})
         out = len(progress.segments)
         text = thread_segment_texts(content)[out]
         type(self).sent.append(replace(content, text=text))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from accounts.platforms.base import Platform
-from accounts.platforms.counting import utf16_units
+from accounts.platforms.counting import utf16_length
 from accounts.platforms.types import (
     Capabilities,
     Content,
@@ -23,14 +23,14 @@ from accounts.platforms.types import (
 class ScriptedPlatform(Platform):
     """Replaces Telegram in the registry; at_most_once unless a test changes it.
 
-    `send` is called for the second step with the attempt's content; `sent` counts the calls. `search` is called by `find` if
-    the platform is verifiable; `searches` counts the calls.
+    `send` is called for the second step with the attempt's content; `sent` counts the calls. `search` is called by
+    `find_possibly_published_post` if the platform is verifiable; `searches` counts the calls.
     """
 
     name = "telegram"
     label = "Telegram"
     capabilities = Capabilities(
-        text=TextRules(max_length=4096, counted_as="utf16", count=utf16_units),
+        text=TextRules(max_length=4096, counted_as="utf16", count=utf16_length),
         media=MediaRules(max_count=0),
         features=("text",),
         retry_safety="at_most_once",
@@ -41,13 +41,15 @@ class ScriptedPlatform(Platform):
     search: ClassVar[Callable[[Content], Published | NotPublishedProof]]
     searches: ClassVar[list[Content]]
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         if progress.phase == "start":
             return Progress("send", {"prepared": content.key})
         type(self).sent.append(content)
         return type(self).send(content)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Published | NotPublishedProof:
+    def find_possibly_published_post(
+        self, grant: Grant, content: Content, progress: Progress
+    ) -> Published | NotPublishedProof:
         type(self).searches.append(content)
         return type(self).search(content)
 

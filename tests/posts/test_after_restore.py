@@ -124,7 +124,7 @@ def failed_once(scripted: type[ScriptedPlatform]) -> None:
 def prepared(scripted: type[ScriptedPlatform]) -> None:
     worker = take_up()
     take_first_step(worker)
-    await_platform(worker, worker.stored_progress.next_step("send", worker.progress, ready_at=NOON))
+    await_platform(worker, worker.stored_progress.with_next_step("send", worker.progress, ready_at=NOON))
 
 
 def begun(scripted: type[ScriptedPlatform]) -> None:

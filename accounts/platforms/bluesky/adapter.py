@@ -13,7 +13,7 @@ from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SC
 from accounts.platforms.bluesky.richtext import first_link
 from accounts.platforms.bluesky.video import VideoService
 from accounts.platforms.bluesky.xrpc import ERRORS, TOKEN_ERRORS, Xrpc, XrpcError
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, OutcomeUnknown, PlatformError, TokenExpired
+from accounts.platforms.errors import CredentialsRejected, OutcomeUnknown, PlatformError, ReauthRequired, TokenExpired
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.link_cards import OPTION as LINK_CARD
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
@@ -77,27 +77,27 @@ class Bluesky(Platform):
         return AuthorizedAccount(identity=identity, grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Adapter method that asks Bluesky who is signed in. Raises TokenExpired, AccountDisconnected, Transient."""
+        """Adapter method that asks Bluesky who is signed in. Raises TokenExpired, ReauthRequired, Transient."""
         server = _server(grant)
-        with ERRORS.repeatable_call_errors():
+        with ERRORS.translating_repeatable_call_errors():
             try:
                 answer = server.query("com.atproto.server.getSession")
             except XrpcError as error:
                 # The reference server answers this for an account that was taken down.
                 if error.status == 400 and error.code == "InvalidRequest":
-                    raise AccountDisconnected("Bluesky no longer knows the account.") from error
+                    raise ReauthRequired("Bluesky no longer knows the account.") from error
                 raise
             if answer.get("active") is False:
-                raise AccountDisconnected("The account is deactivated or suspended at Bluesky.")
+                raise ReauthRequired("The account is deactivated or suspended at Bluesky.")
             return session.fetch_identity(server, *session.did_and_handle_in(answer))
 
     def refresh(self, grant: Grant) -> Grant:
         """Adapter method that renews a Bluesky session by its refresh token or, if that is refused, by the app password.
 
-        Raises AccountDisconnected, Transient.
+        Raises ReauthRequired, Transient.
         """
         service = self._service(grant.credentials)
-        with ERRORS.repeatable_call_errors():
+        with ERRORS.translating_repeatable_call_errors():
             try:
                 renewed = session.renew(service, grant.tokens["refresh"], pds=grant.tokens["pds"])
             except XrpcError as error:
@@ -106,7 +106,7 @@ class Bluesky(Platform):
                 # By DID, because the handle may have changed since the account was connected.
                 renewed = session.sign_in(service, grant.external_id, grant.credentials["app_password"])
         if renewed.did != grant.external_id:
-            raise AccountDisconnected("The credentials open another account than the one that was connected.")
+            raise ReauthRequired("The credentials open another account than the one that was connected.")
         return Grant(credentials=grant.credentials, tokens=renewed.tokens_to_store(), external_id=grant.external_id)
 
     def revoke(self, grant: Grant) -> None:
@@ -114,10 +114,10 @@ class Bluesky(Platform):
 
         A session that has already ended is no error.
         """
-        with suppress(TokenExpired, AccountDisconnected), ERRORS.repeatable_call_errors():
+        with suppress(TokenExpired, ReauthRequired), ERRORS.translating_repeatable_call_errors():
             session.delete(self._service(grant.credentials), grant.tokens["refresh"])
 
-    def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
+    def link_card_url(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
         """Adapter method that returns the URL which a Bluesky post's link card leads to; None if the post gets no card."""
         wanted = options.get(LINK_CARD, "auto")
         if with_media:
@@ -126,7 +126,7 @@ class Bluesky(Platform):
             return str(wanted["url"])
         return first_link(text) if wanted == "auto" else None
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Run the next step of publishing a Bluesky post, such as uploading a file or creating the post's record."""
         if progress.phase == "put":
             return self._put(grant, content, progress)
@@ -135,17 +135,17 @@ class Bluesky(Platform):
         if progress.phase == "process":
             return self._video_service(grant).check_processing(progress)
         if progress.phase == "card":
-            link = self.card_link(content.text, content.options, with_media=False) or ""
-            return embeds.read_linked_page(link, content, progress)
+            link = self.link_card_url(content.text, content.options, with_media=False) or ""
+            return embeds.fill_link_card(link, content, progress)
         if progress.phase == "picture":
             return embeds.upload_card_picture(_server(grant), progress)
         if progress.phase == "start":
             check_thread_segments(content, CAPABILITIES, "Bluesky")
             if content.media:
                 embeds.check_files_fit_one_embed(content.media)
-                return progress.next_step("upload", {"blobs": []})
-            if self.card_link(content.text, content.options, with_media=False):
-                return progress.next_step("card", {})
+                return progress.with_next_step("upload", {"blobs": []})
+            if self.link_card_url(content.text, content.options, with_media=False):
+                return progress.with_next_step("card", {})
         return self._freeze(grant, content, progress)
 
     def _upload_next(self, grant: Grant, content: Content, progress: Progress) -> Progress:
@@ -155,7 +155,7 @@ class Bluesky(Platform):
             return self._video_service(grant).send(file, content.key, progress)
         uploaded = [*state["blobs"], embeds.upload_blob(_server(grant), file)]
         phase = "upload" if len(uploaded) < len(content.media) else "freeze"
-        return progress.next_step(phase, {**state, "blobs": uploaded})
+        return progress.with_next_step(phase, {**state, "blobs": uploaded})
 
     def _freeze(self, grant: Grant, content: Content, progress: Progress) -> Progress:
         """Build the record and key of a Bluesky thread's next post, and return the publishing step that sends them.
@@ -166,36 +166,36 @@ class Bluesky(Platform):
         others = {name: value for name, value in state.items() if name != "blobs"}
         embed = None if sent else embeds.embed_of_first_record(content, state)
         if "record" in state:
-            return progress.next_step("put", {**others, "record": {**state["record"], "embed": embed}})
-        with ERRORS.repeatable_call_errors():
+            return progress.with_next_step("put", {**others, "record": {**state["record"], "embed": embed}})
+        with ERRORS.translating_repeatable_call_errors():
             text = thread_segment_texts(content)[len(sent)]
-            record = feed_post.build_record(_server(grant), text, content.options, embed=embed, thread=sent)
-        return progress.next_step("put", {**others, "rkey": self.clock.next(), "record": record})
+            record = feed_post.resolve_and_build_record(_server(grant), text, content.options, embed=embed, thread=sent)
+        return progress.with_next_step("put", {**others, "rkey": self.clock.next(), "record": record})
 
     def _put(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         state = progress.state
         try:
-            ref = feed_post.put_record(_server(grant), grant.external_id, state["rkey"], state["record"])
+            ref = feed_post.create_record_once(_server(grant), grant.external_id, state["rkey"], state["record"])
         except feed_post.BlobsGone as gone:
             rounds = state.get("rounds", 0) + 1
             if rounds > MAX_ROUNDS or not (content.media or "picture" in state):
                 raise gone.error from gone
             if content.media:
-                return progress.next_step("upload", {**state, "blobs": [], "rounds": rounds})
-            return progress.next_step("picture", {**state, "rounds": rounds})
+                return progress.with_next_step("upload", {**state, "blobs": [], "rounds": rounds})
+            return progress.with_next_step("picture", {**state, "rounds": rounds})
         sent, note = (*progress.segments, ref), state.get("note", "")
         if len(sent) >= len(thread_segment_texts(content)):
             return Published(sent[0]["uri"], feed_post.permalink(sent[0]), note=note)
         if not ref["cid"]:  # the next segment refers to this cid
             raise OutcomeUnknown("The account's Bluesky server published the post, but did not name its content id.")
-        return replace(progress, segments=sent).next_step("freeze", {"note": note} if note else {})
+        return replace(progress, segments=sent).with_next_step("freeze", {"note": note} if note else {})
 
     def _video_service(self, grant: Grant) -> VideoService:
-        address = self.setting("VIDEO_API_BASE", "https://video.bsky.app").rstrip("/")
+        address = self.platform_setting("VIDEO_API_BASE", "https://video.bsky.app").rstrip("/")
         return VideoService(address, _server(grant), grant.external_id)
 
     def _service(self, credentials: Mapping[str, Any]) -> str:
-        address: str = credentials.get("service") or self.setting("API_BASE", "https://bsky.social")
+        address: str = credentials.get("service") or self.platform_setting("API_BASE", "https://bsky.social")
         return address.rstrip("/")
 
 

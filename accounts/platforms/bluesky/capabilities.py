@@ -9,7 +9,7 @@ from accounts.platforms.counting import grapheme_length, utf8_length
 from accounts.platforms.link_cards import LINK_CARD_OPTION
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.thread_option import thread_option_schema
+from accounts.platforms.thread_option import thread_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -46,7 +46,7 @@ CAPABILITIES = Capabilities(
             "maxItems": 3,
         },
         link_card=LINK_CARD_OPTION,
-        thread=thread_option_schema(THREAD),
+        thread=thread_schema(THREAD),
     ),
     pace=PostingPace(seconds=2.16, burst=1600),  # 5,000 points in an hour, three for each record
     thread=THREAD,

@@ -22,7 +22,7 @@ from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.link_cards import OPTION
 from accounts.platforms.thumbnails import jpeg_thumbnail
 from accounts.platforms.types import Content, MediaFile, Progress, State
-from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_picture, read_page
+from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_page_metadata, fetch_picture
 
 MAX_IMAGES = 4
 MAX_THUMB_BYTES = 1_000_000
@@ -44,7 +44,7 @@ def check_files_fit_one_embed(media: Sequence[MediaFile]) -> None:
 def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
     """Upload a file of a Bluesky post to the account's server. Returns the server's reference to the file (a blob).
 
-    An upload may be repeated. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
+    An upload may be repeated. Raises ContentRejected, TokenExpired, ReauthRequired, Transient.
     """
     with file.open() as opened, ERRORS.translating_content_errors("this file"):
         answer = server.upload("com.atproto.repo.uploadBlob", opened, mime_type=file.mime_type, size_bytes=file.size_bytes)
@@ -61,7 +61,7 @@ def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def read_linked_page(link: str, content: Content, progress: Progress) -> Progress:
+def fill_link_card(link: str, content: Content, progress: Progress) -> Progress:
     """Read the linked web page of a Bluesky post, and fill the post's link card with the page's title and description.
 
     The next step is `picture` if the page names a picture, otherwise `freeze`; a post without a card gets a note.
@@ -70,24 +70,24 @@ def read_linked_page(link: str, content: Content, progress: Progress) -> Progres
     own = wanted if isinstance(wanted, dict) else {}
     page, reason = PageMetadata(), "has no title"
     try:
-        page = read_page(link)
+        page = fetch_page_metadata(link)
     except PageUnavailable as error:
         reason = str(error)
     title = own.get("title") or page.title
     if not title:
-        return progress.next_step("freeze", {"note": f"The post has no link card: the page at {_host(link)} {reason}."})
+        return progress.with_next_step("freeze", {"note": f"The post has no link card: the page at {_host(link)} {reason}."})
     card = {"uri": link, "title": title, "description": own.get("description", page.description)}
     if 0 < len(page.picture) <= MAX_PICTURE_ADDRESS:
-        return progress.next_step("picture", {"card": card, "picture": page.picture})
-    return progress.next_step("freeze", {"card": card})
+        return progress.with_next_step("picture", {"card": card, "picture": page.picture})
+    return progress.with_next_step("freeze", {"card": card})
 
 
 def upload_card_picture(server: Xrpc, progress: Progress) -> Progress:
-    """Upload the preview picture of a Bluesky link card. Raises TokenExpired, AccountDisconnected, Transient."""
+    """Upload the preview picture of a Bluesky link card. Raises TokenExpired, ReauthRequired, Transient."""
     state = progress.state
     card = {name: value for name, value in state["card"].items() if name != "thumb"}
     blob = _picture(server, state["picture"])
-    return progress.next_step("freeze", {**state, "card": {**card, "thumb": blob} if blob else card})
+    return progress.with_next_step("freeze", {**state, "card": {**card, "thumb": blob} if blob else card})
 
 
 def embed_of_first_record(content: Content, state: State) -> dict[str, Any] | None:

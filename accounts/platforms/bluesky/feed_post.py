@@ -73,7 +73,7 @@ def encode_tid(microseconds: int, clock_id: int) -> str:
     return "".join(TID_ALPHABET[value >> shift & 31] for shift in range(60, -1, -5))
 
 
-def build_record(
+def resolve_and_build_record(
     server: Xrpc, text: str, options: Mapping[str, Any], *, embed: Mapping[str, Any] | None = None, thread: Sequence[Ref] = ()
 ) -> dict[str, Any]:
     """Return the record (JSON) of a Bluesky post: text, time of creation, files or link card, and the posts it replies to.
@@ -81,7 +81,7 @@ def build_record(
     The server resolves mentions. Raises XrpcError and OutboundError if a handle cannot be resolved for now.
     """
     spans = detect_spans(text)
-    dids = dids_of_handles(server.address, (span.value for span in spans if span.kind == "mention"))
+    dids = resolve_handles(server.address, (span.value for span in spans if span.kind == "mention"))
     record: dict[str, Any] = {
         "$type": COLLECTION,
         "text": text,
@@ -98,7 +98,7 @@ def build_record(
     return record
 
 
-def dids_of_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
+def resolve_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
     """Resolve the handles that a Bluesky post mentions to DIDs (account ids) for the post's record; omits unknown handles.
 
     Raises XrpcError, OutboundError for temporary errors.
@@ -120,7 +120,7 @@ def dids_of_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
     return dids
 
 
-def put_record(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> dict[str, str]:
+def create_record_once(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> dict[str, str]:
     """Create a Bluesky post's record, unless the server already has it. Returns {uri, cid}.
 
     The cid is empty if the server does not say it.

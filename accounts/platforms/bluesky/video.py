@@ -21,7 +21,7 @@ from accounts.platforms.bluesky.embeds import blob_in
 from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrorTranslator, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, PlatformError, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, line_without_tokens, one_line
-from accounts.platforms.processing import check_again_or_give_up
+from accounts.platforms.processing import check_later_or_raise
 from accounts.platforms.types import MediaFile, Progress, State
 
 TOKEN_SECONDS = 1800  # recommended by the tutorial; a server issues none for more than an hour
@@ -66,7 +66,7 @@ class VideoService:
     def send(self, file: MediaFile, key: str, progress: Progress) -> Progress:
         """Upload a video to Bluesky's video service. Returns the next publishing step, usually to wait for processing.
 
-        `key` identifies the post at every attempt. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
+        `key` identifies the post at every attempt. Raises ContentRejected, TokenExpired, ReauthRequired, Transient.
         """
         self._check_allowance(file)
         tries = progress.state.get("tries", 0) + 1
@@ -78,7 +78,7 @@ class VideoService:
 
     def check_processing(self, progress: Progress) -> Progress:
         """Ask Bluesky's video service whether it has processed the video. Raises ContentRejected, Transient."""
-        with VIDEO_ERRORS.repeatable_call_errors():
+        with VIDEO_ERRORS.translating_repeatable_call_errors():
             try:
                 answer = Xrpc(self.address).query("app.bsky.video.getJobStatus", {"jobId": progress.state["job"]})
             except XrpcError as error:
@@ -90,7 +90,7 @@ class VideoService:
     def _check_allowance(self, file: MediaFile) -> None:
         """Raise ContentRejected if Bluesky's video service accepts no further video of this size from the account today."""
         service = self._authorized(_did_of(self.address), "app.bsky.video.getUploadLimits")
-        with VIDEO_ERRORS.repeatable_call_errors():
+        with VIDEO_ERRORS.translating_repeatable_call_errors():
             limits = service.query("app.bsky.video.getUploadLimits")
         remaining = limits.get("remainingDailyBytes")
         too_large = isinstance(remaining, int) and remaining < file.size_bytes
@@ -103,7 +103,7 @@ class VideoService:
 
     def _upload(self, file: MediaFile, name: str) -> Mapping[str, Any]:
         service = self._authorized(_did_of(self.server.address), "com.atproto.repo.uploadBlob")
-        with file.open() as opened, VIDEO_ERRORS.repeatable_call_errors():
+        with file.open() as opened, VIDEO_ERRORS.translating_repeatable_call_errors():
             try:
                 answer = service.upload(
                     "app.bsky.video.uploadVideo",
@@ -122,7 +122,7 @@ class VideoService:
         """Return a client of Bluesky's video service with a token for one method, issued by the account's server."""
         expires = int(timezone.now().timestamp()) + TOKEN_SECONDS
         params = {"aud": audience, "lxm": method, "exp": str(expires)}
-        with ERRORS.repeatable_call_errors():
+        with ERRORS.translating_repeatable_call_errors():
             token = self.server.query("com.atproto.server.getServiceAuth", params).get("token")
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
             raise Transient("The account's Bluesky server issued no token for the video service.")
@@ -132,11 +132,11 @@ class VideoService:
 def _next_step(progress: Progress, state: State, job: Mapping[str, Any]) -> Progress:
     """Return the publishing step that follows a response of Bluesky's video service: go on, wait, or upload again."""
     if blob := blob_in(job):
-        return progress.next_step("freeze", {**_without(state, "job", "tries", "looks"), "blobs": [blob]})
+        return progress.with_next_step("freeze", {**_without(state, "job", "tries", "looks"), "blobs": [blob]})
     if job.get("state") == FAILED:
         return _after_failure(progress, state, job)
     timeout = Transient("Bluesky has not finished processing the video.")
-    return check_again_or_give_up(
+    return check_later_or_raise(
         progress, "process", state, first=PAUSE_SECONDS, longest=PAUSE_SECONDS, max_checks=MAX_CHECKS, timeout=timeout
     )
 
@@ -156,7 +156,7 @@ def _send_again(progress: Progress, state: State, reason: str) -> Progress:
     if state["tries"] >= MAX_JOBS:
         raise ContentRejected(f"Bluesky could not process the video: {reason}", suggested_action="Retry the post later.")
     ready_at = timezone.now() + timedelta(seconds=SEND_AGAIN_SECONDS)
-    return progress.next_step("upload", _without(state, "job", "looks"), ready_at=ready_at)
+    return progress.with_next_step("upload", _without(state, "job", "looks"), ready_at=ready_at)
 
 
 def _without(state: State, *names: str) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
+from accounts.platforms.errors import PlatformError, ReauthRequired, TokenExpired
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.responses import UnreadableAnswer, json_object_or_none, line_without_tokens, one_line
 from config.outbound import Response
 
@@ -23,7 +23,7 @@ TOKEN_ERRORS = frozenset({"ExpiredToken", "InvalidToken"})
 ACCOUNT_ERRORS = frozenset({"AccountDeactivated", "AccountNotFound", "AccountSuspended", "AccountTakedown"})
 
 
-class XrpcError(ApiError):
+class XrpcError(PlatformHttpError):
     """The error response to an XRPC call of a Bluesky server; `code` is the error's name, `content` the JSON object."""
 
     def __init__(self, response: Response) -> None:
@@ -90,10 +90,10 @@ class BlueskyErrorTranslator(ErrorTranslator[XrpcError]):
         if error.code in TOKEN_ERRORS:
             return TokenExpired("Bluesky no longer accepts the access token.")
         if error.status == 401 or error.code in ACCOUNT_ERRORS:
-            return AccountDisconnected(f"Bluesky refuses the account: {error.reason}")
+            return ReauthRequired(f"Bluesky refuses the account: {error.reason}")
         return None
 
-    def rejects_content(self, error: XrpcError) -> bool:
+    def means_content_rejected(self, error: XrpcError) -> bool:
         """Return whether an XRPC error means that the Bluesky server refuses the content of the request."""
         return error.status in self.content_statuses
 

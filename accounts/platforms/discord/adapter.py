@@ -9,8 +9,8 @@ from typing import Any
 from accounts.platforms.base import Platform
 from accounts.platforms.discord import message
 from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
-from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, Webhook, webhook_at
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected
+from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, WebhookClient, webhook_client
+from accounts.platforms.errors import ContentRejected, CredentialsRejected, ReauthRequired
 from accounts.platforms.http.responses import UnreadableAnswer, one_line
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 
@@ -40,7 +40,7 @@ class Discord(Platform):
         try:
             with ERRORS.translating_content_errors("this webhook"):
                 details = _details(hook)
-        except (AccountDisconnected, ContentRejected) as error:
+        except (ReauthRequired, ContentRejected) as error:
             raise CredentialsRejected(
                 error.message,
                 suggested_action="Check that the webhook still exists, copy its whole address and connect again.",
@@ -52,11 +52,11 @@ class Discord(Platform):
         return AuthorizedAccount(identity=_identity(details), grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Check that the webhook of a connected Discord channel still exists. Raises AccountDisconnected, Transient."""
-        with ERRORS.repeatable_call_errors():
+        """Check that the webhook of a connected Discord channel still exists. Raises ReauthRequired, Transient."""
+        with ERRORS.translating_repeatable_call_errors():
             return _identity(_details(self._webhook(grant.credentials)))
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a Discord publication: send the message by the webhook.
 
         The first step does nothing.
@@ -65,11 +65,11 @@ class Discord(Platform):
             return Progress("send")
         return message.send(self._webhook(grant.credentials), grant.tokens["guild_id"], content)
 
-    def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
-        return webhook_at(credentials["webhook_url"], self.setting("API_BASE").rstrip("/"))
+    def _webhook(self, credentials: Mapping[str, Any]) -> WebhookClient:
+        return webhook_client(credentials["webhook_url"], self.platform_setting("API_BASE").rstrip("/"))
 
 
-def _details(hook: Webhook) -> dict[str, Any]:
+def _details(hook: WebhookClient) -> dict[str, Any]:
     """Fetch the description of the webhook with which the Discord adapter connects or checks a channel."""
     details = hook.get("")
     if details.get("id") != hook.id:

@@ -6,10 +6,10 @@ request. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames 
 
 from __future__ import annotations
 
-from accounts.platforms.counting import code_points
+from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
-from accounts.platforms.polls import poll_option_schema
+from accounts.platforms.polls import poll_schema
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, FileRules, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -22,7 +22,7 @@ POLL = PollRules(
     max_choices=10,
     max_choice_length=55,
     counted_as="characters",
-    count=code_points,
+    count=code_point_length,
     min_duration_minutes=60,
     max_duration_minutes=46_080,  # 32 days
     min_choices=1,
@@ -32,7 +32,7 @@ POLL = PollRules(
 )
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=2000, counted_as="characters", count=code_points, max_length_with_poll=300),
+    text=TextRules(max_length=2000, counted_as="characters", count=code_point_length, max_length_with_poll=300),
     media=MediaRules(
         max_count=MAX_FILES,
         mixed=True,
@@ -78,7 +78,7 @@ CAPABILITIES = Capabilities(
             },
             suppress_embeds={"type": "boolean", "description": "Whether links have no previews."},
             suppress_notifications={"type": "boolean", "description": "Whether nobody is notified of the message."},
-            poll=poll_option_schema(POLL),
+            poll=poll_schema(POLL),
         ),
         "not": {"required": ["thread_id", "thread_name"]},
     },

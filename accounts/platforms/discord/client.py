@@ -16,15 +16,15 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     CredentialsRejected,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     report_unmapped_code,
 )
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
-from accounts.platforms.http.responses import json_object_or_none, retry_after_seconds
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
+from accounts.platforms.http.responses import json_object_or_none, wait_seconds_from_json
 from config.outbound import Response
 
 API_BASE = "https://discord.com/api/v10"
@@ -46,7 +46,7 @@ _DISCORD = r"https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api(?:/v[0-9]{1,2
 _PATH = r"/webhooks/([0-9]{1,20})/([A-Za-z0-9_-]{1,256})/?"
 
 
-class DiscordError(ApiError):
+class DiscordError(PlatformHttpError):
     """An error response of Discord's API; `code` is Discord's error number, empty if for example a proxy answered instead."""
 
     def __init__(self, response: Response, token: str) -> None:
@@ -58,12 +58,12 @@ class DiscordError(ApiError):
             reason=_reason(content).replace(token, "…"),
             reset_headers=("X-RateLimit-Reset-After",),
         )
-        waiting = retry_after_seconds(content.get("retry_after"))
+        waiting = wait_seconds_from_json(content.get("retry_after"))
         self.retry_after = self.retry_after if waiting is None else waiting
 
 
 @dataclass(frozen=True)
-class Webhook(JsonClient):
+class WebhookClient(JsonClient):
     """The client of one Discord webhook. Calls raise DiscordError, NotSent, NoAnswer."""
 
     address: str = field(repr=False)
@@ -85,7 +85,7 @@ class Webhook(JsonClient):
         return DiscordError(response, self.token)
 
 
-def webhook_at(given: str, api_base: str) -> Webhook:
+def webhook_client(given: str, api_base: str) -> WebhookClient:
     """Return the client of the Discord webhook at the URL that its owner entered. Raises CredentialsRejected.
 
     The address may be Discord's or, if the operator has set `api_base`, one at its host. Calls go to `api_base`.
@@ -102,7 +102,7 @@ def webhook_at(given: str, api_base: str) -> Webhook:
             "Integrations, Webhooks.",
         )
     webhook_id, token = found.groups()
-    return Webhook(f"{api_base or API_BASE}/webhooks/{webhook_id}/{token}", token, webhook_id)
+    return WebhookClient(f"{api_base or API_BASE}/webhooks/{webhook_id}/{token}", token, webhook_id)
 
 
 class DiscordErrorTranslator(ErrorTranslator[DiscordError]):
@@ -120,13 +120,13 @@ class DiscordErrorTranslator(ErrorTranslator[DiscordError]):
         if error.code in TRANSIENT_CODES and error.status != 429:
             return self.transient_error(error)
         if error.code in ACCESS_ENDED_CODES or error.status == 401:
-            return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")
+            return ReauthRequired(f"Discord refuses the webhook: {error.reason}")
         if error.status in (403, 404) and error.code and error.code not in BLOCKED_CONTENT_CODES:
             report_unmapped_code(self.name, f"{error.status} {error.code}")
-            return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")
+            return ReauthRequired(f"Discord refuses the webhook: {error.reason}")
         return None
 
-    def rejects_content(self, error: DiscordError) -> bool:
+    def means_content_rejected(self, error: DiscordError) -> bool:
         """Return whether an error response means that Discord refuses the message itself."""
         return error.code in BLOCKED_CONTENT_CODES or error.status in (400, 413)
 

@@ -11,7 +11,7 @@ import mimetypes
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, UNKNOWN_CHANNEL, DiscordError, Webhook
+from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, UNKNOWN_CHANNEL, DiscordError, WebhookClient
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import required_matching_text
 from accounts.platforms.polls import poll_of
@@ -22,7 +22,7 @@ FLAGS = {"suppress_embeds": 1 << 2, "suppress_notifications": 1 << 12}
 SLOWEST_UPLOAD = 200_000  # bytes per second
 
 
-def send(hook: Webhook, guild_id: str, content: Content) -> Published:
+def send(hook: WebhookClient, guild_id: str, content: Content) -> Published:
     """Build a Discord message and send it once. Raises PlatformError, such as OutcomeUnknown if it may be published."""
     with ERRORS.translating_publish_errors("this message", final=True):
         try:
@@ -67,7 +67,7 @@ def channel_url(guild_id: str, channel_id: str) -> str:
     return f"https://discord.com/channels/{guild_id or '@me'}/{channel_id}"
 
 
-def _post(hook: Webhook, content: Content) -> dict[str, Any]:
+def _post(hook: WebhookClient, content: Content) -> dict[str, Any]:
     """Send a Discord message, its JSON body and its files, to the webhook; return the message as Discord has saved it."""
     # Without `wait`, Discord answers before it has saved the message.
     params = {"wait": "true", **{key: content.options[key] for key in ("thread_id",) if key in content.options}}

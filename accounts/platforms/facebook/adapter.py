@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, TokenExpired
+from accounts.platforms.errors import CredentialsRejected, ReauthRequired, TokenExpired
 from accounts.platforms.facebook import media, posts
 from accounts.platforms.facebook.authorization import FacebookApplication
 from accounts.platforms.facebook.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.lookup import COMMENTS
-from accounts.platforms.facebook.page import FIELDS, SITE, FacebookPage, identity_of
+from accounts.platforms.facebook.page import FIELDS, SITE, FacebookPageClient, identity_of
 from accounts.platforms.meta.graph import Graph, versioned_address
 from accounts.platforms.meta.platform import MetaPlatform
 from accounts.platforms.types import AuthorizedAccount, Grant, Identity
@@ -53,42 +53,46 @@ class Facebook(MetaPlatform):
     def application(self) -> FacebookApplication:
         """Adapter method that returns the operator's OAuth app at Facebook, built from the settings."""
         return FacebookApplication(
-            self.setting("CLIENT_ID"),
-            self.setting("CLIENT_SECRET"),
-            authorize_url=f"{versioned_address(self.setting('AUTH_BASE', SITE), self.version())}/dialog/oauth",
+            self.platform_setting("CLIENT_ID"),
+            self.platform_setting("CLIENT_SECRET"),
+            authorize_url=f"{versioned_address(self.platform_setting('AUTH_BASE', SITE), self.api_version())}/dialog/oauth",
             token_url=f"{self.graph_api_url()}/oauth/access_token",
-            scopes=self.scopes(),
+            scopes=self.scopes_to_request(),
         )
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Exchange an OAuth code for connections to the person's Facebook pages. Raises CredentialsRejected, Transient."""
         application = self.application()
         tokens = application.exchange_code(code, redirect_uri, stored)
         try:
-            with ERRORS.repeatable_call_errors():
-                return application.fetch_page_connections(self.graph(tokens))
-        except (TokenExpired, AccountDisconnected) as error:
+            with ERRORS.translating_repeatable_call_errors():
+                return application.fetch_page_connections(self.graph_client(tokens))
+        except (TokenExpired, ReauthRequired) as error:
             raise CredentialsRejected(error.message) from error
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Adapter method that returns the one Facebook page which a page's access token belongs to."""
-        return (identity_of(self.graph(tokens).get("/me", {"fields": FIELDS})),)
+        return (identity_of(self.graph_client(tokens).get("/me", {"fields": FIELDS})),)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raise AccountDisconnected, because a Facebook page gets a new token only if the owner logs in again.
+        """Raise ReauthRequired, because a Facebook page gets a new token only if the owner logs in again.
 
         A page's token ends only because of something that its owner did.
         """
-        raise AccountDisconnected(
+        raise ReauthRequired(
             "Facebook no longer accepts the access to this page: a password, a role or the consent has changed."
         )
 
-    def account_client(self, grant: Grant) -> FacebookPage:
+    def account_client(self, grant: Grant) -> FacebookPageClient:
         """Adapter method that returns the connected Facebook page with the Graph API clients that use its token."""
-        graph = self.graph(grant.tokens)
-        videos = self.setting("VIDEO_API_BASE") or self.setting("API_BASE") or "https://graph-video.facebook.com"
-        return FacebookPage(graph, grant.external_id, replace(graph, address=versioned_address(videos, self.version())))
+        graph = self.graph_client(grant.tokens)
+        videos = (
+            self.platform_setting("VIDEO_API_BASE") or self.platform_setting("API_BASE") or "https://graph-video.facebook.com"
+        )
+        return FacebookPageClient(
+            graph, grant.external_id, replace(graph, address=versioned_address(videos, self.api_version()))
+        )
 
-    def graph(self, tokens: Mapping[str, Any]) -> Graph:
+    def graph_client(self, tokens: Mapping[str, Any]) -> Graph:
         """Adapter method that returns a Graph API client with the token of a Facebook page or of a person."""
-        return Graph(self.graph_api_url(), tokens["access_token"], self.setting("CLIENT_SECRET"))
+        return Graph(self.graph_api_url(), tokens["access_token"], self.platform_setting("CLIENT_SECRET"))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accounts.platforms.counting import code_points
+from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
@@ -49,7 +49,7 @@ OPTIONS: dict[str, Any] = {
 }
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=63_206, counted_as="characters", count=code_points),
+    text=TextRules(max_length=63_206, counted_as="characters", count=code_point_length),
     media=MediaRules(
         max_count=10,
         images=ImageRules(mime_types=("image/jpeg", "image/png"), max_bytes=4_000_000, max_count=10),

@@ -15,12 +15,12 @@ from typing import Any
 
 from accounts.platforms.errors import OutcomeUnknown, PlatformError
 from accounts.platforms.facebook.errors import ERRORS
-from accounts.platforms.facebook.page import FacebookPage, permalink_or_fallback
+from accounts.platforms.facebook.page import FacebookPageClient, permalink_or_fallback
 from accounts.platforms.facebook.post_kinds import kind_of
 from accounts.platforms.http.responses import object_or_empty, objects_in
-from accounts.platforms.meta.comments import FirstComments
+from accounts.platforms.meta.comments import FirstCommentSteps
 from accounts.platforms.meta.errors import Meaning
-from accounts.platforms.meta.graph import earliest_post_time, id_of, same_text, time_of
+from accounts.platforms.meta.graph import id_of, same_text, start_with_clock_tolerance, time_of
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Published
 
 PAGE_SIZE, MAX_PAGES = "100", 3
@@ -34,7 +34,7 @@ POSTS_ARE_LISTED = "graph-api/reference/page/published_posts: all published post
 STORIES_ARE_LISTED = "page-stories-api: all stories of the page"
 UNREADABLE_LIST_MEANINGS: tuple[Meaning, ...] = ("permission", "content", "app")  # errors by which a list is refused for good
 
-COMMENTS = FirstComments(
+COMMENTS = FirstCommentSteps(
     ERRORS,
     text_field="message",
     params={"fields": "id,message,from", "filter": "stream", "order": "reverse_chronological", "limit": PAGE_SIZE},
@@ -45,7 +45,7 @@ COMMENTS = FirstComments(
 
 
 def find_possibly_published_post(
-    page: FacebookPage, content: Content, state: Mapping[str, Any]
+    page: FacebookPageClient, content: Content, state: Mapping[str, Any]
 ) -> Published | NotPublishedProof:
     """Find the Facebook text post, photo post or photo story that an interrupted attempt may have published.
 
@@ -58,14 +58,14 @@ def find_possibly_published_post(
         return _find_post(page, content, state)
 
 
-def find_story_showing_file(page: FacebookPage, media_id: str) -> Published | None:
+def find_story_showing_file(page: FacebookPageClient, media_id: str) -> Published | None:
     """Find the Facebook story that shows an uploaded photo or video; None if there is none or Facebook answers an error."""
-    with suppress(PlatformError), ERRORS.repeatable_call_errors():
+    with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         return _story(page, media_id)
     return None
 
 
-def _find_post(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | NotPublishedProof:
+def _find_post(page: FacebookPageClient, content: Content, state: Mapping[str, Any]) -> Published | NotPublishedProof:
     has_doubt = False
     for post in _posts_since(page, state["since"]):
         attachments = _data(post.get("attachments"))
@@ -78,7 +78,7 @@ def _find_post(page: FacebookPage, content: Content, state: Mapping[str, Any]) -
     if has_doubt:
         raise OutcomeUnknown("A post of the page may be this one, edited.", final=True)
     return NotPublishedProof(
-        CompleteListProof(back_to=earliest_post_time(state["since"]).isoformat(), kind_evidence=POSTS_ARE_LISTED)
+        CompleteListProof(back_to=start_with_clock_tolerance(state["since"]).isoformat(), kind_evidence=POSTS_ARE_LISTED)
     )
 
 
@@ -90,25 +90,25 @@ def _is_the_post(content: Content, state: Mapping[str, Any], same_words: bool, a
     return same_words and (link is None or link.rstrip("/") in links)
 
 
-def _posts_since(page: FacebookPage, since: str) -> Iterator[dict[str, Any]]:
-    start = earliest_post_time(since)
+def _posts_since(page: FacebookPageClient, since: str) -> Iterator[dict[str, Any]]:
+    start = start_with_clock_tolerance(since)
     for post in _list(page, "published_posts", {"fields": FIELDS, "since": str(int(start.timestamp()))}):
         created_at = time_of(post, "created_time")
         if created_at is None or created_at >= start:
             yield post
 
 
-def _story(page: FacebookPage, media_id: str) -> Published | None:
+def _story(page: FacebookPageClient, media_id: str) -> Published | None:
     for story in _list(page, "stories", {"fields": "post_id,media_id,url"}):
         if str(story.get("media_id")) == media_id:
             return Published(id_of(story, "post_id"), permalink_or_fallback(story.get("url"), f"stories/{page.id}"))
     return None
 
 
-def _list(page: FacebookPage, edge: str, params: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _list(page: FacebookPageClient, edge: str, params: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     too_long = OutcomeUnknown("The page has published too much since then to find this post.", final=True)
     params = {**params, "limit": PAGE_SIZE}
-    return page.graph.list_all(f"/{page.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long)
+    return page.graph.iterate_pages(f"/{page.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long)
 
 
 def _photo_ids(attachments: list[dict[str, Any]]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Literal
 
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.facebook.errors import ERRORS
-from accounts.platforms.facebook.page import FacebookPage, permalink_or_fallback
+from accounts.platforms.facebook.page import FacebookPageClient, permalink_or_fallback
 from accounts.platforms.facebook.post_kinds import VIDEO_KINDS, PostKind, kind_of
 from accounts.platforms.facebook.reel_limit import MAX_ATTEMPTS_WITH_REEL_CHECK, check_reel_limit
 from accounts.platforms.http.responses import (
@@ -56,16 +56,16 @@ def next_step(content: Content, progress: Progress, state: State) -> Progress:
     """Return the publishing step that uploads the next file to Facebook or, after all uploads, creates the post."""
     kind = kind_of(content)
     if kind in VIDEO_KINDS and "video" not in state:
-        return progress.next_step("open", state)
+        return progress.with_next_step("open", state)
     if kind in ("photos", "photo_story") and len(state["photos"]) < len(content.media):
-        return progress.next_step("photo", state)
-    return progress.next_step("create", state)
+        return progress.with_next_step("photo", state)
+    return progress.with_next_step("create", state)
 
 
-def upload_photo(page: FacebookPage, content: Content, progress: Progress) -> Progress:
+def upload_photo(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
     """Upload the next photo of a Facebook post.
 
-    All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable and Transient.
+    All steps here raise ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable and Transient.
     """
     state = progress.state
     file = content.media[len(state["photos"])]
@@ -78,7 +78,7 @@ def upload_photo(page: FacebookPage, content: Content, progress: Progress) -> Pr
     return next_step(content, progress, {**state, "photos": [*state["photos"], photo]})
 
 
-def announce_video(page: FacebookPage, content: Content, progress: Progress) -> Progress:
+def announce_video(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
     """Tell Facebook that a video will be uploaded, and store the video's id from the response.
 
     The first attempts raise RateLimited if the page may not publish more reels today.
@@ -97,10 +97,10 @@ def announce_video(page: FacebookPage, content: Content, progress: Progress) -> 
             if not isinstance(address, str) or not is_platform_upload_url(address, page.graph.address, DOMAIN):
                 raise UnreadableAnswer("The response has no address of Facebook's for the upload.")
             opened["address"] = encrypt_upload_url(address, key=content.key)
-    return progress.next_step("send", {**state, **opened})
+    return progress.with_next_step("send", {**state, **opened})
 
 
-def send_video(page: FacebookPage, content: Content, progress: Progress) -> Progress:
+def send_video(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
     """Upload a video to Facebook: for a reel or story the whole file, for an ordinary post the next parts.
 
     After a refusal the video may be uploaded already, by an attempt without a response; if not, another session is opened,
@@ -113,16 +113,16 @@ def send_video(page: FacebookPage, content: Content, progress: Progress) -> Prog
                 return _send_parts(page, file, progress)
             return _send_whole(page, file, content, progress)
     except ContentRejected:
-        if "address" in state and get_video_status(page, state["video"]).is_uploaded:
-            return progress.next_step("create", state)
+        if "address" in state and fetch_video_status(page, state["video"]).is_uploaded:
+            return progress.with_next_step("create", state)
         if state["sessions"] >= MAX_SESSIONS:
             raise
-        return progress.next_step("open", state)
+        return progress.with_next_step("open", state)
 
 
-def get_video_status(page: FacebookPage, video_id: str) -> FacebookVideoStatus:
-    """Ask Facebook for the status of an uploaded video. Raises TokenExpired, AccountDisconnected, Transient."""
-    with ERRORS.repeatable_call_errors():
+def fetch_video_status(page: FacebookPageClient, video_id: str) -> FacebookVideoStatus:
+    """Ask Facebook for the status of an uploaded video. Raises TokenExpired, ReauthRequired, Transient."""
+    with ERRORS.translating_repeatable_call_errors():
         answer = page.graph.get(f"/{video_id}", {"fields": "status,published,permalink_url"})
     status = object_or_empty(answer.get("status"))
     return FacebookVideoStatus(
@@ -133,7 +133,7 @@ def get_video_status(page: FacebookPage, video_id: str) -> FacebookVideoStatus:
     )
 
 
-def graph_for_kind(page: FacebookPage, kind: PostKind) -> Graph:
+def graph_for_kind(page: FacebookPageClient, kind: PostKind) -> Graph:
     """Return the Graph API client for a kind of Facebook post: ordinary videos need the one for Facebook's video host."""
     return page.video_graph if kind == "video" else page.graph
 
@@ -143,20 +143,20 @@ def file_name_or_placeholder(file: MediaFile) -> str:
     return file.filename or "the file"
 
 
-def _send_parts(page: FacebookPage, file: MediaFile, progress: Progress) -> Progress:
+def _send_parts(page: FacebookPageClient, file: MediaFile, progress: Progress) -> Progress:
     state = progress.state
     with file.open() as opened:
         for _ in range(PARTS_PER_STEP):
             if state["offset"] >= state["end"]:
-                return progress.next_step("create", state)
+                return progress.with_next_step("create", state)
             following = _send_part(page, opened, file, state)
             if following["offset"] == state["offset"] < following["end"]:
                 raise Transient("Facebook did not accept the next part of the video.")
             state = {**state, **following}
-    return progress.next_step("send", state)
+    return progress.with_next_step("send", state)
 
 
-def _send_part(page: FacebookPage, opened: BinaryIO, file: MediaFile, state: State) -> dict[str, int]:
+def _send_part(page: FacebookPageClient, opened: BinaryIO, file: MediaFile, state: State) -> dict[str, int]:
     """Upload one part of a video to Facebook.
 
     Returns where the next part begins and ends, which is the same byte after the last part.
@@ -177,11 +177,11 @@ def _send_part(page: FacebookPage, opened: BinaryIO, file: MediaFile, state: Sta
         return _offsets(error.data)
 
 
-def _send_whole(page: FacebookPage, file: MediaFile, content: Content, progress: Progress) -> Progress:
+def _send_whole(page: FacebookPageClient, file: MediaFile, content: Content, progress: Progress) -> Progress:
     state = progress.state
     address = decrypt_upload_url(state["address"], key=content.key)
     if address is None:
-        return progress.next_step("open", state)
+        return progress.with_next_step("open", state)
     headers = {
         "Authorization": f"OAuth {page.graph.token}",
         "offset": "0",
@@ -193,7 +193,7 @@ def _send_whole(page: FacebookPage, file: MediaFile, content: Content, progress:
         answer = page.graph.send_to_url("POST", address, headers=headers, data=part, timeout=UPLOAD_SECONDS)
     if required_json_object(answer).get("success") is not True:
         raise UnreadableAnswer("The response does not say that the video was uploaded.")
-    return progress.next_step("create", state)
+    return progress.with_next_step("create", state)
 
 
 def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:

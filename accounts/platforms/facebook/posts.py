@@ -19,13 +19,13 @@ from django.utils import timezone
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError
 from accounts.platforms.facebook import lookup, media
 from accounts.platforms.facebook.errors import ERRORS
-from accounts.platforms.facebook.page import FacebookPage, permalink_or_fallback
+from accounts.platforms.facebook.page import FacebookPageClient, permalink_or_fallback
 from accounts.platforms.facebook.post_kinds import STORY_KINDS, VIDEO_KINDS, check_content, kind_of
-from accounts.platforms.facebook.reel_limit import check_reel_limit, raise_if_reel_rate_limited
+from accounts.platforms.facebook.reel_limit import check_reel_limit, raise_if_refused_for_rate_limit
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.errors import GraphError
 from accounts.platforms.meta.graph import id_of
-from accounts.platforms.processing import check_again_or_give_up
+from accounts.platforms.processing import check_later_or_raise
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, State, UploadStatusProof
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether a video is processed
@@ -34,32 +34,32 @@ MAX_UPLOAD_AGE = timedelta(hours=20)  # Facebook deletes unpublished uploads aft
 DUPLICATE, PHOTOS_POSTED = 506, 1366051  # an error code and a subcode of Facebook
 
 
-def check_content_and_begin(page: FacebookPage, content: Content, progress: Progress) -> Progress:
+def check_content_and_begin(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
     """Check a Facebook post's content, and return its first publishing step with the start time. Raises ContentRejected."""
     check_content(content)
     return media.next_step(content, progress, {"since": timezone.now().isoformat(), "photos": []})
 
 
-def create(page: FacebookPage, content: Content, progress: Progress) -> Progress | Published:
+def create(page: FacebookPageClient, content: Content, progress: Progress) -> Progress | Published:
     """Publish the text and the uploaded files as a post of the Facebook page. Raises PlatformError."""
     edge, form = _call(content, progress.state)
     with ERRORS.translating_publish_errors("this post"):
         try:
             answer = media.graph_for_kind(page, kind_of(content)).post_form(f"/{page.id}/{edge}", form)
         except GraphError as error:
-            if ERRORS.may_have_effect(error):
+            if ERRORS.request_may_have_taken_effect(error):
                 raise
             return _after_refusal(page, content, progress, error)
         return _after_success(page, content, progress, answer)
 
 
-def check_video_processing(page: FacebookPage, content: Content, progress: Progress) -> Progress | Published:
+def check_video_processing(page: FacebookPageClient, content: Content, progress: Progress) -> Progress | Published:
     """Ask whether Facebook has processed and published the video of the post."""
-    return _after_status(page, content, progress, media.get_video_status(page, progress.state["video"]))
+    return _after_status(page, content, progress, media.fetch_video_status(page, progress.state["video"]))
 
 
 def find_possibly_published_post(
-    page: FacebookPage, content: Content, progress: Progress
+    page: FacebookPageClient, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Find out whether a Facebook post of unknown outcome is published: return the post or the next step, or else a proof.
 
@@ -69,7 +69,7 @@ def find_possibly_published_post(
     if kind_of(content) not in VIDEO_KINDS:
         found = lookup.find_possibly_published_post(page, content, state)
         return found if isinstance(found, NotPublishedProof) else lookup.COMMENTS.next_step(content, progress, found)
-    video = media.get_video_status(page, state["video"])
+    video = media.fetch_video_status(page, state["video"])
     if video.status == "unpublished":
         return NotPublishedProof(UploadStatusProof("the video is unpublished"))
     accepted = replace(progress, state={**state, "looks": 0}, accepted=True)
@@ -77,7 +77,7 @@ def find_possibly_published_post(
 
 
 def _after_status(
-    page: FacebookPage, content: Content, progress: Progress, video: media.FacebookVideoStatus
+    page: FacebookPageClient, content: Content, progress: Progress, video: media.FacebookVideoStatus
 ) -> Progress | Published:
     if video.status == "failed":
         raise ContentRejected(f"Facebook could not process the video: {video.reason}")
@@ -89,7 +89,7 @@ def _after_status(
 
 
 def _wait(progress: Progress) -> Progress:
-    return check_again_or_give_up(
+    return check_later_or_raise(
         progress,
         "settle",
         progress.state,
@@ -121,7 +121,7 @@ def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
 
 
 def _after_success(
-    page: FacebookPage, content: Content, progress: Progress, answer: Mapping[str, Any]
+    page: FacebookPageClient, content: Content, progress: Progress, answer: Mapping[str, Any]
 ) -> Progress | Published:
     """Return the published post, or the next publishing step, after Facebook has accepted a post.
 
@@ -139,15 +139,17 @@ def _after_success(
     return story or Published(id_of(answer, "post_id"), permalink_or_fallback(None, f"stories/{page.id}"))
 
 
-def _permalink(page: FacebookPage, post_id: str) -> str:
+def _permalink(page: FacebookPageClient, post_id: str) -> str:
     """Return the URL at which Facebook shows the post; errors are ignored, because the post is already published."""
     address = None
-    with suppress(PlatformError), ERRORS.repeatable_call_errors():
+    with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         address = page.graph.get(f"/{post_id}", {"fields": "permalink_url"}).get("permalink_url")
     return permalink_or_fallback(address, post_id)
 
 
-def _after_refusal(page: FacebookPage, content: Content, progress: Progress, refused: GraphError) -> Progress | Published:
+def _after_refusal(
+    page: FacebookPageClient, content: Content, progress: Progress, refused: GraphError
+) -> Progress | Published:
     """Handle Facebook's refusal of a post: return the post if it was published earlier, upload the files again, or raise.
 
     Facebook refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published
@@ -155,7 +157,7 @@ def _after_refusal(page: FacebookPage, content: Content, progress: Progress, ref
     """
     refusal, is_reel = ERRORS.content_call_error(refused, "this post"), kind_of(content) == "reel"
     if is_reel:
-        raise_if_reel_rate_limited(refused, content.attempt)
+        raise_if_refused_for_rate_limit(refused, content.attempt)
     if not isinstance(refusal, ContentRejected):
         raise refusal from refused
     is_duplicate = refused.number == DUPLICATE or refused.subcode == PHOTOS_POSTED

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.platforms.errors import PlatformError, RateLimited
 from accounts.platforms.facebook.errors import ERRORS
-from accounts.platforms.facebook.page import FacebookPage
+from accounts.platforms.facebook.page import FacebookPageClient
 from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
 from accounts.platforms.meta.graph import listed_objects, time_of
 
@@ -25,7 +25,7 @@ REELS_WINDOW = timedelta(hours=24)
 MAX_ATTEMPTS_WITH_REEL_CHECK = 2  # after so many waits Facebook decides: it does not count reels that were published by hand
 
 
-def check_reel_limit(page: FacebookPage, attempt: int, refusal: str = "") -> None:
+def check_reel_limit(page: FacebookPageClient, attempt: int, refusal: str = "") -> None:
     """Raise RateLimited if the Facebook page has reached the limit for posts of the kind reel in 24 hours.
 
     `refusal` is Facebook's answer to this reel, if it was sent already.
@@ -39,7 +39,7 @@ def check_reel_limit(page: FacebookPage, attempt: int, refusal: str = "") -> Non
     raise RateLimited(f"{message} {refusal}".rstrip(), retry_after=seconds)
 
 
-def raise_if_reel_rate_limited(refused: GraphError, attempt: int) -> None:
+def raise_if_refused_for_rate_limit(refused: GraphError, attempt: int) -> None:
     """Raise RateLimited if Facebook refuses the kind reel for a rate limit without waiting time, probably the daily one."""
     if ERRORS.meaning_of(refused) == "rate_limit" and refused.retry_after is None:
         raise RateLimited(
@@ -47,11 +47,11 @@ def raise_if_reel_rate_limited(refused: GraphError, attempt: int) -> None:
         ) from refused
 
 
-def _recent_reels(page: FacebookPage) -> list[datetime]:
+def _recent_reels(page: FacebookPageClient) -> list[datetime]:
     """Return when the page's Facebook posts of the kind reel were created in the last 24 hours; empty if unreadable."""
     params = {"fields": "created_time,published", "limit": "100"}
     reels: list[dict[str, Any]] = []
-    with suppress(PlatformError), ERRORS.repeatable_call_errors():
+    with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         reels = listed_objects(page.graph.get(f"/{page.id}/video_reels", params))
     times = (time_of(reel, "created_time") for reel in reels if reel.get("published") is not False)
     since = timezone.now() - REELS_WINDOW

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from accounts.platforms.http.errors import ApiError
+from accounts.platforms.http.errors import PlatformHttpError
 from accounts.platforms.http.responses import json_object_or_none, required_json_object
 from config.outbound import Response, request
 
@@ -22,7 +22,7 @@ class JsonClient:
     address: str
     token: str = field(default="", repr=False)
 
-    error: ClassVar[type[ApiError]] = ApiError
+    error: ClassVar[type[PlatformHttpError]] = PlatformHttpError
     timeout_seconds: ClassVar[float] = 30.0
     max_bytes: ClassVar[int] = 1_000_000
     requires_objects: ClassVar[bool] = False  # whether get and post raise UnreadableAnswer for any body but a JSON object
@@ -63,7 +63,7 @@ class JsonClient:
         """Return whether the HTTP client counts a response as success: status 2xx, unless a subclass decides otherwise."""
         return 200 <= response.status < 300
 
-    def error_of(self, response: Response) -> ApiError:
+    def error_of(self, response: Response) -> PlatformHttpError:
         """Return the exception that the HTTP client raises for an error response of the platform's JSON API.
 
         Override the method to remove a secret from the message.

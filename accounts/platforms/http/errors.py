@@ -19,16 +19,16 @@ from accounts.platforms.errors import (
     Transient,
     report_unmapped_code,
 )
-from accounts.platforms.http.responses import NO_REASON, json_object_or_none, line_without_tokens, seconds_to_wait
+from accounts.platforms.http.responses import NO_REASON, json_object_or_none, line_without_tokens, wait_seconds_from_headers
 from config.outbound import NoAnswer, OutboundError, Response
 
-E = TypeVar("E", bound="ApiError")
+E = TypeVar("E", bound="PlatformHttpError")
 
 # Statuses by which a server refuses the content of a request.
 CONTENT_STATUSES = frozenset({400, 403, 404, 409, 413, 415, 422})
 
 
-class ApiError(Exception):
+class PlatformHttpError(Exception):
     """The base class of exceptions for HTTP error responses of a platform's API.
 
     `status` is the HTTP status, `code` the platform's name or number for the error (empty if it gave none), `reason` its
@@ -41,7 +41,7 @@ class ApiError(Exception):
         self.code = code
         self.reason = line_without_tokens(reason) or NO_REASON
         self.from_api = bool(json_object_or_none(response))
-        self.retry_after = seconds_to_wait(response, *reset_headers)
+        self.retry_after = wait_seconds_from_headers(response, *reset_headers)
         super().__init__(f"{self.status} {self.code}: {self.reason}")
 
 
@@ -50,7 +50,7 @@ class ErrorTranslator(Generic[E]):
 
     name: ClassVar[str]  # the platform's name in the registry
     label: ClassVar[str]  # the platform's name for people
-    error: ClassVar[type[ApiError]]
+    error: ClassVar[type[PlatformHttpError]]
     content_statuses: ClassVar[frozenset[int]] = CONTENT_STATUSES
     documented_codes: ClassVar[frozenset[str] | None] = None  # of refusals of content; None: all codes are documented
     unreachable: ClassVar[str] = ""  # the message if "<label> could not be reached." does not fit
@@ -59,11 +59,11 @@ class ErrorTranslator(Generic[E]):
         """Return the PlatformError for an HTTP error with a meaning of its own at this platform; None for other errors."""
         return None
 
-    def rejects_content(self, error: E) -> bool:
+    def means_content_rejected(self, error: E) -> bool:
         """Return whether an HTTP error means that the platform refuses the post's content."""
         return error.status in self.content_statuses and (error.from_api or error.status == 413)
 
-    def may_have_effect(self, error: E) -> bool:
+    def request_may_have_taken_effect(self, error: E) -> bool:
         """Return whether the platform may have carried out the request although it answered with this HTTP error."""
         return error.status >= 500
 
@@ -74,7 +74,7 @@ class ErrorTranslator(Generic[E]):
         """
         return self.documented_codes is None or error.code in self.documented_codes
 
-    def repeatable_call_errors(self) -> AbstractContextManager[None]:
+    def translating_repeatable_call_errors(self) -> AbstractContextManager[None]:
         """Return a context manager that turns HTTP errors into PlatformErrors, for API calls that are safe to repeat."""
         return self._translated(self.repeatable_call_error)
 
@@ -94,7 +94,7 @@ class ErrorTranslator(Generic[E]):
         def translate(error: OutboundError | E) -> PlatformError:
             if isinstance(error, NoAnswer):
                 return OutcomeUnknown(f"{self.label} did not say whether it published {what}.", final=final)
-            if isinstance(error, ApiError) and self.may_have_effect(error):
+            if isinstance(error, PlatformHttpError) and self.request_may_have_taken_effect(error):
                 return OutcomeUnknown(f"{self.label} answered {error.status} and may have published {what}.", final=final)
             return self.content_call_error(error, what)
 
@@ -111,7 +111,7 @@ class ErrorTranslator(Generic[E]):
         if isinstance(error, OutboundError):
             return self.repeatable_call_error(error)
         meaning = self._meaning(error)
-        if meaning is not None or not self.rejects_content(error):
+        if meaning is not None or not self.means_content_rejected(error):
             return meaning or self._undocumented(error)
         if not self.is_documented(error):
             report_unmapped_code(self.name, f"{error.status} {error.code}".strip())

@@ -16,8 +16,8 @@ from urllib.parse import urlencode, urlsplit
 
 from django.utils import timezone
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, CredentialsRejected, RateLimited, Transient
-from accounts.platforms.http.responses import json_object_or_none, one_line, seconds_to_wait
+from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, RateLimited, ReauthRequired, Transient
+from accounts.platforms.http.responses import json_object_or_none, one_line, wait_seconds_from_headers
 from accounts.platforms.types import OAuthAuthorizationRequest
 from config.outbound import OutboundError, Response, request
 
@@ -60,7 +60,7 @@ class OAuthApplication:
         """Return the OAuth 2.0 scopes that a token response must contain: by default, all scopes that are requested."""
         return self.scopes
 
-    def authorize(self, state: str, redirect_uri: str) -> OAuthAuthorizationRequest:
+    def authorization_request(self, state: str, redirect_uri: str) -> OAuthAuthorizationRequest:
         """Return the OAuth 2.0 authorization URL, and the PKCE verifier to store for the exchange of the code."""
         params = {
             "response_type": "code",
@@ -73,7 +73,7 @@ class OAuthApplication:
         stored: dict[str, str] = {}
         if self.pkce:
             stored["verifier"] = secrets.token_urlsafe(32)
-            params |= {"code_challenge": self.challenge(stored["verifier"]), "code_challenge_method": "S256"}
+            params |= {"code_challenge": self.pkce_challenge(stored["verifier"]), "code_challenge_method": "S256"}
         separator = "&" if urlsplit(self.authorize_url).query else "?"
         return OAuthAuthorizationRequest(f"{self.authorize_url}{separator}{urlencode(params)}", stored)
 
@@ -86,13 +86,13 @@ class OAuthApplication:
         if self.pkce and "verifier" in stored:  # not if PKCE was switched on while the owner was granting access
             form["code_verifier"] = stored["verifier"]
         answer = self.request_tokens(form)
-        self.check_grant(scopes_of(answer), has_refresh_token=bool(answer.get("refresh_token")))
+        self.check_token_response(scopes_of(answer), has_refresh_token=bool(answer.get("refresh_token")))
         return answer
 
     def renew(self, refresh_token: str) -> dict[str, Any]:
         """Exchange an OAuth refresh token for new tokens. Returns the JSON response of the platform's token endpoint.
 
-        Raises AccountDisconnected only if the platform says that the grant has ended, otherwise Transient.
+        Raises ReauthRequired only if the platform says that the grant has ended, otherwise Transient.
         """
         response = self.post(self.token_url, {"grant_type": "refresh_token", "refresh_token": refresh_token})
         answer = json_object_or_none(response) or {}
@@ -100,7 +100,7 @@ class OAuthApplication:
             return answer
         error = self.oauth_error_code(response)
         if error in self.grant_ended:
-            raise AccountDisconnected(f"{self.label} says that the access to this account has ended.")
+            raise ReauthRequired(f"{self.label} says that the access to this account has ended.")
         self._raise_if_passing(response, error)
         raise Transient(f"{self.label} did not renew the access: {response.status} {error}".rstrip())
 
@@ -131,7 +131,7 @@ class OAuthApplication:
             raise Transient(f"{self.label} answered success without an access token.")
         raise wrong_code_error(self.label)
 
-    def check_grant(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
+    def check_token_response(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
         """Check an OAuth 2.0 token response: raise CredentialsRejected without a required scope or the refresh token."""
         missing = [scope for scope in self.required_scopes if scope not in granted]
         if not has_refresh_token:
@@ -143,7 +143,7 @@ class OAuthApplication:
         """Return the OAuth error code (such as invalid_grant) in a token endpoint's response, otherwise an empty string."""
         return one_line((json_object_or_none(response) or {}).get("error"))[:100]
 
-    def challenge(self, verifier: str) -> str:
+    def pkce_challenge(self, verifier: str) -> str:
         """Return the S256 code challenge of an OAuth PKCE verifier (RFC 7636)."""
         return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
@@ -163,7 +163,7 @@ class OAuthApplication:
             raise Transient(f"{self.label} could not be reached.") from error
 
     def _raise_if_passing(self, response: Response, error: str) -> None:
-        wait = seconds_to_wait(response)
+        wait = wait_seconds_from_headers(response)
         if response.status == 429:
             raise RateLimited(f"{self.label}'s rate limit is reached.", retry_after=wait)
         if response.status >= 500 or error in _PASSING:

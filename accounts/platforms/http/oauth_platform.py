@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from accounts.platforms.base import Platform
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, TokenExpired
+from accounts.platforms.errors import ContentRejected, CredentialsRejected, ReauthRequired, TokenExpired
 from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.oauth import OAuthApplication, expiry_of, merged_tokens, scopes_of
 from accounts.platforms.types import AuthorizedAccount, Grant, Identity, OAuthAuthorizationRequest
@@ -29,7 +29,7 @@ class OAuthPlatform(Platform):
         raise NotImplementedError
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Return the platform's accounts that the OAuth tokens give access to. Raises ApiError, OutboundError."""
+        """Return the platform's accounts that the OAuth tokens give access to. Raises PlatformHttpError, OutboundError."""
         raise NotImplementedError
 
     def details_stored_with_tokens(self, identity: Identity) -> Mapping[str, Any]:
@@ -38,20 +38,20 @@ class OAuthPlatform(Platform):
 
     def unavailable_reason(self, method: str) -> str | None:
         """Default for adapters of OAuth platforms: return which settings of the application are missing, or None."""
-        missing = [f"{self.name.upper()}_{key}" for key in self.required_settings if not self.setting(key)]
+        missing = [f"{self.name.upper()}_{key}" for key in self.required_settings if not self.platform_setting(key)]
         return f"The operator of this service has not set {' and '.join(missing)}." if missing else None
 
-    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
+    def begin_oauth(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Default for adapters of OAuth platforms: return the URL at which an account's owner grants access."""
-        return self.application().authorize(state, redirect_uri)
+        return self.application().authorization_request(state, redirect_uri)
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Default for adapters of OAuth platforms: exchange a code for connections. Raises CredentialsRejected, Transient."""
         answer = self.application().exchange_code(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)
-        return self.connections_to_identities(answer, tokens, lambda: self.fetch_identities(tokens))
+        return self.authorize_identities(answer, tokens, lambda: self.fetch_identities(tokens))
 
-    def connections_to_identities(
+    def authorize_identities(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
     ) -> tuple[AuthorizedAccount, ...]:
         """Return connections to all accounts that an OAuth platform's new tokens give access to.
@@ -59,9 +59,9 @@ class OAuthPlatform(Platform):
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
         try:
-            with self.errors.repeatable_call_errors():
+            with self.errors.translating_repeatable_call_errors():
                 found = tuple(identities())
-        except (TokenExpired, AccountDisconnected, ContentRejected) as error:
+        except (TokenExpired, ReauthRequired, ContentRejected) as error:
             raise CredentialsRejected(error.message) from error
         expires_at, scopes = expiry_of(answer), scopes_of(answer)
         return tuple(
@@ -74,17 +74,17 @@ class OAuthPlatform(Platform):
     def identify(self, grant: Grant) -> Identity:
         """Ask the OAuth platform whether the tokens still give access to the connected account.
 
-        Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
+        Raises TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
         """
-        with self.errors.repeatable_call_errors():
+        with self.errors.translating_repeatable_call_errors():
             identities = self.fetch_identities(grant.tokens)
         for identity in identities:
             if identity.external_id == grant.external_id:
                 return identity
-        raise AccountDisconnected("The access token no longer opens the account that was connected.")
+        raise ReauthRequired("The access token no longer opens the account that was connected.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Default for adapters of OAuth platforms: renew an account's tokens. Raises AccountDisconnected, Transient."""
+        """Default for adapters of OAuth platforms: renew an account's tokens. Raises ReauthRequired, Transient."""
         answer = self.application().renew(grant.tokens[self.renewed_with])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))

@@ -1,7 +1,8 @@
 """Reading HTTP responses of platforms: JSON objects, texts safe to show to people, and waiting times.
 
 A server may belong to anybody, so nothing in a response is trusted: `json_object_or_none` accepts objects only, `one_line`
-and `line_without_tokens` bound and clean text before a person sees it, `seconds_to_wait` bounds waiting times.
+and `line_without_tokens` bound and clean text before a person sees it, `wait_seconds_from_headers` and
+`wait_seconds_from_json` bound waiting times.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def _printable(value: Any) -> str:
     return "".join(char if char.isprintable() else " " for char in value[: 4 * MAX_LINE_LENGTH])
 
 
-def seconds_to_wait(response: Response, *reset_headers: str) -> float | None:
+def wait_seconds_from_headers(response: Response, *reset_headers: str) -> float | None:
     """Return how many seconds an HTTP response asks to wait, at most a day; None if the response names no waiting time.
 
     Reads `Retry-After` in both formats (RFC 9110, 10.2.3: seconds or a date) and then, on status 429, the platform's own
@@ -102,18 +103,18 @@ def seconds_to_wait(response: Response, *reset_headers: str) -> float | None:
     for name in names:
         seconds = _seconds(response.headers.get(name, "").strip())
         if seconds is not None:
-            return bounded_wait(seconds)
+            return clamped_wait_seconds(seconds)
     return None
 
 
-def bounded_wait(seconds: float) -> float:
+def clamped_wait_seconds(seconds: float) -> float:
     """Return the waiting time that a platform asks for, in seconds, limited to between zero and a day."""
     return min(max(float(seconds), 0.0), MAX_WAIT_SECONDS)
 
 
-def retry_after_seconds(value: Any) -> float | None:
+def wait_seconds_from_json(value: Any) -> float | None:
     """Return a waiting time from a JSON response in seconds, at most a day; None if the value is not a number."""
-    return bounded_wait(min(MAX_WAIT_SECONDS, value)) if type(value) in (int, float) else None
+    return clamped_wait_seconds(min(MAX_WAIT_SECONDS, value)) if type(value) in (int, float) else None
 
 
 def _seconds(text: str) -> float | None:

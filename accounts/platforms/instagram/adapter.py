@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
+from accounts.platforms.errors import CredentialsRejected, ReauthRequired
 from accounts.platforms.http.responses import https_url_or_empty, one_line
 from accounts.platforms.instagram import containers, posts
 from accounts.platforms.instagram.capabilities import CAPABILITIES, NEEDED, SCOPES, SETUP
@@ -64,20 +64,20 @@ class Instagram(MetaPlatform):
 
         The setting AUTH_BASE replaces the URL of Instagram's OAuth endpoints.
         """
-        site, tokens = (self.setting("AUTH_BASE", default).rstrip("/") for default in (SITE, OAUTH_API_BASE))
+        site, tokens = (self.platform_setting("AUTH_BASE", default).rstrip("/") for default in (SITE, OAUTH_API_BASE))
         return InstagramApplication(
-            self.setting("CLIENT_ID"),
-            self.setting("CLIENT_SECRET"),
+            self.platform_setting("CLIENT_ID"),
+            self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{site}/oauth/authorize",
             token_url=f"{tokens}/oauth/access_token",
-            scopes=self.scopes(),
+            scopes=self.scopes_to_request(),
             api=unversioned_address(self.graph_api_url()),
         )
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the Instagram account of an access token. Raises CredentialsRejected if the account is a personal one."""
         fields = "user_id,username,name,account_type,profile_picture_url"
-        user = self.graph(tokens).get("/me", {"fields": fields})
+        user = self.graph_client(tokens).get("/me", {"fields": fields})
         username = username_of(user)
         if user.get("account_type") == "PERSONAL":
             raise CredentialsRejected(
@@ -95,8 +95,8 @@ class Instagram(MetaPlatform):
         )
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask Instagram which account the token belongs to. Raises AccountDisconnected if it is now a personal account."""
+        """Ask Instagram which account the token belongs to. Raises ReauthRequired if it is now a personal account."""
         try:
             return super().identify(grant)
         except CredentialsRejected as error:
-            raise AccountDisconnected(error.message, suggested_action=error.suggested_action) from error
+            raise ReauthRequired(error.message, suggested_action=error.suggested_action) from error

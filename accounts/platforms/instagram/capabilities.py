@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from accounts.platforms.counting import code_points
+from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
@@ -107,7 +107,7 @@ CAPABILITIES = Capabilities(
     text=TextRules(
         max_length=2200,
         counted_as="characters",
-        count=code_points,
+        count=code_point_length,
         also=(("hashtags", 30, count_hashtags), ("mentions", 20, count_mentions)),
         advised=(("hashtags", 5, count_hashtags),),
     ),

@@ -19,8 +19,8 @@ from accounts.platforms.errors import ContentRejected, PlatformError, RateLimite
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens, object_or_empty
 from accounts.platforms.instagram.errors import ERRORS
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
-from accounts.platforms.meta.graph import Account, id_of, listed_objects
-from accounts.platforms.processing import check_again_or_give_up
+from accounts.platforms.meta.graph import AccountClient, id_of, listed_objects
+from accounts.platforms.processing import check_later_or_raise
 from accounts.platforms.types import Content, MediaFile, Progress, State
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 3.0, 60.0  # between checks whether a container is ready
@@ -31,15 +31,16 @@ STATUSES = frozenset({"IN_PROGRESS", "FINISHED", "ERROR", "EXPIRED", "PUBLISHED"
 _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 
 
-def state_of_new_round(number: int) -> dict[str, Any]:
+def new_container_round_state(number: int) -> dict[str, Any]:
+    """Return the initial state of an Instagram publication whose containers are created for the `number`th time."""
     """Return the publishing state in which the containers of an Instagram post are created, for the round `number`."""
     return {"since": timezone.now().isoformat(), "round": number, "children": [], "looks": 0}
 
 
-def create_next_container(account: Account, content: Content, progress: Progress) -> Progress:
+def create_next_container(account: AccountClient, content: Content, progress: Progress) -> Progress:
     """Create an Instagram container (unpublished post) for the next file; before the first, check the daily quota.
 
-    All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, RateLimited and Transient.
+    All steps here raise ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, RateLimited and Transient.
     """
     files, state = content.media, progress.state
     children = state["children"]
@@ -49,22 +50,22 @@ def create_next_container(account: Account, content: Content, progress: Progress
     form = _file_form(content, file) if len(files) > 1 else {**_file_form(content, file), **_post_form(content)}
     container = _create(account, form, file.filename or "the file")
     if len(files) == 1:
-        return progress.next_step("process", {**state, "container": container, "pending": [container]})
+        return progress.with_next_step("process", {**state, "container": container, "pending": [container]})
     children = [*children, container]
     if len(children) < len(files):
-        return progress.next_step("container", {**state, "children": children})
-    return progress.next_step("process", {**state, "children": children, "pending": children})
+        return progress.with_next_step("container", {**state, "children": children})
+    return progress.with_next_step("process", {**state, "children": children, "pending": children})
 
 
-def create_carousel(account: Account, content: Content, progress: Progress) -> Progress:
+def create_carousel(account: AccountClient, content: Content, progress: Progress) -> Progress:
     """Create the container (unpublished post) of an Instagram carousel from the containers of the carousel's files."""
     state = progress.state
     form = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_post_form(content)}
     container = _create(account, form, "this carousel")
-    return progress.next_step("process", {**state, "container": container, "pending": [container], "looks": 0})
+    return progress.with_next_step("process", {**state, "container": container, "pending": [container], "looks": 0})
 
 
-def check_containers(account: Account, content: Content, progress: Progress) -> Progress:
+def check_containers(account: AccountClient, content: Content, progress: Progress) -> Progress:
     """Ask Instagram whether the post's containers (unpublished posts) are ready to be published."""
     pending, state = [], progress.state
     for container in state["pending"]:
@@ -77,7 +78,7 @@ def check_containers(account: Account, content: Content, progress: Progress) -> 
             pending.append(container)
     if pending:
         return check_later_or_give_up(progress, {**state, "pending": pending})
-    return progress.next_step("create" if "container" in state else "gather", {**state, "pending": []})
+    return progress.with_next_step("create" if "container" in state else "gather", {**state, "pending": []})
 
 
 def restart_containers_step(progress: Progress, reason: str) -> Progress:
@@ -85,12 +86,12 @@ def restart_containers_step(progress: Progress, reason: str) -> Progress:
     rounds = progress.state["round"]
     if rounds >= MAX_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
-    return progress.next_step("container", state_of_new_round(rounds + 1))
+    return progress.with_next_step("container", new_container_round_state(rounds + 1))
 
 
 def check_later_or_give_up(progress: Progress, state: State) -> Progress:
     """Return the step that asks Instagram later whether the unpublished post is ready. Raises Transient after MAX_CHECKS."""
-    return check_again_or_give_up(
+    return check_later_or_raise(
         progress,
         "process",
         state,
@@ -101,9 +102,9 @@ def check_later_or_give_up(progress: Progress, state: State) -> Progress:
     )
 
 
-def fetch_container_status(account: Account, container: str) -> tuple[str, str]:
+def fetch_container_status(account: AccountClient, container: str) -> tuple[str, str]:
     """Return the status of an Instagram container (unpublished post), and why it failed. Raises TokenExpired, Transient."""
-    with ERRORS.repeatable_call_errors():
+    with ERRORS.translating_repeatable_call_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
         status = answer.get("status_code")
         if not isinstance(status, str) or status not in STATUSES:
@@ -111,13 +112,13 @@ def fetch_container_status(account: Account, container: str) -> tuple[str, str]:
     return status, line_without_tokens(answer.get("status")) or NO_REASON
 
 
-def _check_quota(account: Account, attempt: int) -> None:
+def _check_quota(account: AccountClient, attempt: int) -> None:
     """Raise RateLimited before a post's first Instagram container if the account's daily quota of posts is used up.
 
     If the quota cannot be read, nothing is raised.
     """
     quota: dict[str, Any] = {}
-    with suppress(PlatformError), ERRORS.repeatable_call_errors():
+    with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         answer = account.graph.get(f"/{account.id}/content_publishing_limit", {"fields": "config,quota_usage"})
         quota = next(iter(listed_objects(answer)), {})
     used, total = quota.get("quota_usage"), object_or_empty(quota.get("config")).get("quota_total")
@@ -128,7 +129,7 @@ def _check_quota(account: Account, attempt: int) -> None:
         )
 
 
-def _create(account: Account, form: Mapping[str, str], what: str) -> str:
+def _create(account: AccountClient, form: Mapping[str, str], what: str) -> str:
     with ERRORS.translating_content_errors(what):
         return id_of(account.graph.post_form(f"/{account.id}/media", form))
 

@@ -13,15 +13,15 @@ from accounts.platforms.errors import ContentRejected, PlatformError, RateLimite
 from accounts.platforms.http.responses import https_url_or_empty
 from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.errors import DAILY_LIMIT, ERRORS, EXPIRED, NOT_READY
-from accounts.platforms.meta.comments import FirstComments
+from accounts.platforms.meta.comments import FirstCommentSteps
 from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
-from accounts.platforms.meta.graph import Account, earliest_post_time, id_of, listed_objects, same_text, time_of
+from accounts.platforms.meta.graph import AccountClient, id_of, listed_objects, same_text, start_with_clock_tolerance, time_of
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadStatusProof
 
 PAGE_SIZE = "50"
 MAX_STORY_SECONDS = 60
 
-COMMENTS = FirstComments(
+COMMENTS = FirstCommentSteps(
     ERRORS,
     text_field="text",
     params={"fields": "id,text", "limit": PAGE_SIZE},
@@ -30,13 +30,13 @@ COMMENTS = FirstComments(
 )
 
 
-def check_content_and_begin(account: Account, content: Content, progress: Progress) -> Progress:
+def check_content_and_begin(account: AccountClient, content: Content, progress: Progress) -> Progress:
     """Begin to publish an Instagram post: check its content, and store the start time. Raises ContentRejected."""
     _check(content)
-    return progress.next_step("container", containers.state_of_new_round(1))
+    return progress.with_next_step("container", containers.new_container_round_state(1))
 
 
-def publish_container(account: Account, content: Content, progress: Progress) -> Progress | Published:
+def publish_container(account: AccountClient, content: Content, progress: Progress) -> Progress | Published:
     """Publish the Instagram post that was prepared as a container (unpublished post). Raises PlatformError."""
     with ERRORS.translating_publish_errors("this post"):
         try:
@@ -50,7 +50,7 @@ def publish_container(account: Account, content: Content, progress: Progress) ->
 
 
 def find_possibly_published_post(
-    account: Account, content: Content, progress: Progress
+    account: AccountClient, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Find the Instagram post that an interrupted attempt may have published; if there is none, return a proof of that.
 
@@ -90,7 +90,7 @@ def _check(content: Content) -> None:
         )
 
 
-def _after_refusal(account: Account, content: Content, progress: Progress, refused: GraphError) -> Progress | Published:
+def _after_refusal(account: AccountClient, content: Content, progress: Progress, refused: GraphError) -> Progress | Published:
     """Handle Instagram's refusal of a post: return the post if it was published earlier, prepare it again, or raise.
 
     Instagram also refuses posts that it has published, so the container is asked; one that has expired or is not ready does
@@ -112,7 +112,7 @@ def _after_refusal(account: Account, content: Content, progress: Progress, refus
     raise refused
 
 
-def _status_after(account: Account, content: Content, container: str, refused: GraphError) -> str:
+def _status_after(account: AccountClient, content: Content, container: str, refused: GraphError) -> str:
     """Return the status of a prepared post that Instagram refused to publish, perhaps because it is already published."""
     is_expired = refused.subcode in EXPIRED
     try:
@@ -124,23 +124,23 @@ def _status_after(account: Account, content: Content, container: str, refused: G
     return "EXPIRED" if is_expired and status != "PUBLISHED" else status
 
 
-def _permalink(account: Account, media_id: str) -> str:
+def _permalink(account: AccountClient, media_id: str) -> str:
     """Return the URL of a published Instagram post; errors are ignored, because the post is already published."""
-    with suppress(PlatformError), ERRORS.repeatable_call_errors():
+    with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         return https_url_or_empty(account.graph.get(f"/{media_id}", {"fields": "permalink"}).get("permalink"))
     return ""
 
 
-def _after_publication(account: Account, content: Content, progress: Progress) -> Progress | Published:
+def _after_publication(account: AccountClient, content: Content, progress: Progress) -> Progress | Published:
     """Find a published Instagram post in the account's list. Returns the post, or the step that adds its first comment.
 
     The post has a note if it cannot be identified.
     """
     is_story = content.options.get("post_type") == "story"
     edge, caption = ("stories", "") if is_story else ("media", content.text)
-    start = earliest_post_time(progress.state["since"])
+    start = start_with_clock_tolerance(progress.state["since"])
     params = {"fields": "id,caption,permalink,timestamp", "limit": PAGE_SIZE}
-    with suppress(PlatformError), ERRORS.repeatable_call_errors():
+    with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         posts = listed_objects(account.graph.get(f"/{account.id}/{edge}", params))
         recent = [each for each in posts if (time := time_of(each, "timestamp")) and time >= start]
         matching = [each for each in recent if same_text(each.get("caption"), caption)]

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, CredentialsRejected
+from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, ReauthRequired
 from accounts.platforms.http.oauth import expiry_of, merged_tokens, scopes_of
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.linkedin import accounts, authorization, media, posts
 from accounts.platforms.linkedin.authorization import APPLICATION_KINDS, MEMBER, SETUP, ApplicationKind, LinkedInApplication
-from accounts.platforms.linkedin.capabilities import CAPABILITIES, capabilities_with_scopes
+from accounts.platforms.linkedin.capabilities import CAPABILITIES, capabilities_for_scopes
 from accounts.platforms.linkedin.client import ERRORS, Api
 from accounts.platforms.types import (
-    AccountDetails,
+    AccountLimitsAndScopes,
     AuthorizedAccount,
     Capabilities,
     Content,
@@ -53,20 +53,20 @@ class LinkedIn(OAuthPlatform):
         return f"The operator of this service has not set {', nor '.join(missing)}."
 
     @property
-    def oauth_schema(self) -> Mapping[str, Any]:
+    def oauth_input_schema(self) -> Mapping[str, Any]:
         """The LinkedIn adapter's JSON Schema of an owner's choice before connecting: member profile, or pages."""
         return authorization.account_kind_schema(self._offered())
 
-    def capabilities_for(self, account: AccountDetails) -> Capabilities:
+    def capabilities_for(self, account: AccountLimitsAndScopes) -> Capabilities:
         """Return the capabilities of a LinkedIn account according to the OAuth scopes that its owner has granted."""
-        return capabilities_with_scopes(account)
+        return capabilities_for_scopes(account)
 
-    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
+    def begin_oauth(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Adapter method that returns LinkedIn's OAuth URL for the chosen kind of account. Raises ConnectionUnavailable."""
         kind = given.get("kind") or next(iter(self._offered()), MEMBER.name)
-        return replace(self._application_for(kind).authorize(state, redirect_uri), stored={"application": kind})
+        return replace(self._application_for(kind).authorization_request(state, redirect_uri), stored={"application": kind})
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Exchange an OAuth code for connections to the LinkedIn member, to the member's pages, or to both.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
@@ -74,7 +74,7 @@ class LinkedIn(OAuthPlatform):
         application = self._application_for(stored.get("application", MEMBER.name))
         answer = application.exchange_code(code, redirect_uri, stored)
         tokens = {**merged_tokens({}, answer), "application": application.kind.name}
-        return self.connections_to_identities(answer, tokens, lambda: self._found(tokens, scopes_of(answer)))
+        return self.authorize_identities(answer, tokens, lambda: self._found(tokens, scopes_of(answer)))
 
     def _found(self, tokens: Mapping[str, Any], granted: tuple[str, ...]) -> list[Identity]:
         api = self._api(tokens)
@@ -92,32 +92,32 @@ class LinkedIn(OAuthPlatform):
     def identify(self, grant: Grant) -> Identity:
         """Ask LinkedIn whether the login still gives access to the connected member or page.
 
-        Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
+        Raises TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
         """
         api = self._api(grant.tokens)
-        with ERRORS.repeatable_call_errors():
+        with ERRORS.translating_repeatable_call_errors():
             if accounts.is_page(grant.external_id):
                 identity = accounts.fetch_page_if_permitted(api, grant.external_id)
             else:
                 identity = accounts.fetch_member(api, openid=_kind(grant) == MEMBER.name)
         if identity and identity.external_id == grant.external_id:
             return identity
-        raise AccountDisconnected("The login does not open this account at LinkedIn any more.")
+        raise ReauthRequired("The login does not open this account at LinkedIn any more.")
 
     def refresh(self, grant: Grant) -> Grant:
         """Renew a LinkedIn account's access token with the refresh token, which LinkedIn gives only to some apps.
 
-        Raises AccountDisconnected, ConnectionUnavailable, Transient.
+        Raises ReauthRequired, ConnectionUnavailable, Transient.
         """
         if not grant.tokens.get("refresh_token"):
-            raise AccountDisconnected(
+            raise ReauthRequired(
                 "LinkedIn's access to this account ends 60 days after its owner granted it and has to be granted again."
             )
         answer = self._application_for(_kind(grant)).renew(grant.tokens["refresh_token"])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a LinkedIn publication: upload a file, create the post, or add its first comment."""
         author = grant.external_id
         if progress.phase == "start":
@@ -136,7 +136,7 @@ class LinkedIn(OAuthPlatform):
 
     def _missing(self, kind: ApplicationKind) -> str:
         keys = (f"{kind.prefix}{key}" for key in ("CLIENT_ID", "CLIENT_SECRET"))
-        return " and ".join(f"LINKEDIN_{key}" for key in keys if not self.setting(key))
+        return " and ".join(f"LINKEDIN_{key}" for key in keys if not self.platform_setting(key))
 
     def _application_for(self, name: str) -> LinkedInApplication:
         kind = APPLICATION_KINDS[name]
@@ -144,19 +144,19 @@ class LinkedIn(OAuthPlatform):
             raise ConnectionUnavailable(
                 f"The operator of this service has not set {missing}, which LinkedIn needs for {kind.label}."
             )
-        site = self.setting("AUTH_BASE", accounts.SITE).rstrip("/")
+        site = self.platform_setting("AUTH_BASE", accounts.SITE).rstrip("/")
         return LinkedInApplication(
-            self.setting(f"{kind.prefix}CLIENT_ID"),
-            self.setting(f"{kind.prefix}CLIENT_SECRET"),
+            self.platform_setting(f"{kind.prefix}CLIENT_ID"),
+            self.platform_setting(f"{kind.prefix}CLIENT_SECRET"),
             authorize_url=f"{site}/oauth/v2/authorization",
             token_url=f"{site}/oauth/v2/accessToken",
-            scopes=tuple(self.setting(f"{kind.prefix}SCOPES").split()) or kind.scopes,
+            scopes=tuple(self.platform_setting(f"{kind.prefix}SCOPES").split()) or kind.scopes,
             kind=kind,
         )
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
-        address = self.setting("API_BASE", "https://api.linkedin.com").rstrip("/")
-        return Api(address, tokens["access_token"], self.setting("API_VERSION", "202610"))
+        address = self.platform_setting("API_BASE", "https://api.linkedin.com").rstrip("/")
+        return Api(address, tokens["access_token"], self.platform_setting("API_VERSION", "202610"))
 
 
 def _kind(grant: Grant) -> str:

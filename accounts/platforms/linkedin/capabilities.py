@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from accounts.platforms.counting import code_points
+from accounts.platforms.counting import code_point_length
 from accounts.platforms.linkedin.accounts import is_page
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
-    AccountDetails,
+    AccountLimitsAndScopes,
     Capabilities,
     FileRules,
     ImageRules,
@@ -29,7 +29,7 @@ FIRST_COMMENT = "first_comment"
 MEMBER_COMMENT_SCOPE, PAGE_COMMENT_SCOPE = "w_member_social_feed", "w_organization_social_feed"
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=3000, counted_as="characters", count=code_points),
+    text=TextRules(max_length=3000, counted_as="characters", count=code_point_length),
     media=MediaRules(
         max_count=20,
         images=ImageRules(
@@ -107,7 +107,7 @@ CAPABILITIES = Capabilities(
 )
 
 
-def capabilities_with_scopes(account: AccountDetails) -> Capabilities:
+def capabilities_for_scopes(account: AccountLimitsAndScopes) -> Capabilities:
     """Return a LinkedIn account's capabilities: first comments only if the owner has granted the OAuth scope for them."""
     scope = PAGE_COMMENT_SCOPE if is_page(account.external_id) else MEMBER_COMMENT_SCOPE
     if not account.scopes or scope in account.scopes:

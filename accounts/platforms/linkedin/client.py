@@ -15,9 +15,9 @@ from urllib.parse import quote
 
 from django.utils import timezone
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError
+from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.responses import (
     UnreadableAnswer,
     json_object_or_none,
@@ -37,7 +37,7 @@ _DEAD_VERSION = re.compile(r"\bversion\b.*\bnot active\b|NONEXISTENT_VERSION|VER
 _NOT_PERMITTED = re.compile(r"\bpermission|\bforbidden\b|\brestricted\b|\bnot authorized\b", re.IGNORECASE)
 
 
-class LinkedInError(ApiError):
+class LinkedInError(PlatformHttpError):
     """An error response of LinkedIn's API; `code` is the name or number that LinkedIn gives the error."""
 
     def __init__(self, response: Response) -> None:
@@ -100,7 +100,7 @@ class LinkedInErrorTranslator(ErrorTranslator[LinkedInError]):
                 suggested_action="Ask the operator of the service to set LINKEDIN_API_VERSION to a supported version.",
             )
         if error.status == 403 and error.from_api and _NOT_PERMITTED.search(words):
-            return AccountDisconnected(
+            return ReauthRequired(
                 f"LinkedIn does not let this login act for the account: {error.reason}",
                 suggested_action="Check that the person who connected it still has a role at the page, reconnect the "
                 "account, then retry the post.",

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
 from accounts.platforms.http.responses import UnreadableAnswer, line_without_tokens, objects_in, one_line
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted_urn
-from accounts.platforms.processing import check_again_or_give_up, check_later
+from accounts.platforms.processing import check_later, check_later_or_raise
 from accounts.platforms.types import MediaFile, MediaKind, Progress, State
 from config.outbound import OutboundError
 
@@ -32,7 +32,7 @@ Files = tuple[MediaFile, ...]
 
 def next_step(files: Files, progress: Progress, state: State) -> Progress:
     """Return the step for a LinkedIn post's media: upload the next file or, if all are uploaded, create the post."""
-    return progress.next_step("upload" if len(state["media"]) < len(files) else "create", state)
+    return progress.with_next_step("upload" if len(state["media"]) < len(files) else "create", state)
 
 
 def restart_uploads_step(files: Files, progress: Progress) -> Progress | None:
@@ -45,13 +45,13 @@ def restart_uploads_step(files: Files, progress: Progress) -> Progress | None:
 def upload_next_file(api: Api, owner: str, files: Files, progress: Progress) -> Progress:
     """Upload the next media file of a LinkedIn post.
 
-    Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
+    Raises ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
     """
     file = files[len(progress.state["media"])]
     send = _send_video if file.kind == "video" else _send_whole
     with ERRORS.translating_content_errors(_label(file)), file.open() as opened:
         urn = send(api, owner, file, opened)
-    return progress.next_step("process", {**progress.state, "pending": urn, "looks": 0})
+    return progress.with_next_step("process", {**progress.state, "pending": urn, "looks": 0})
 
 
 def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
@@ -84,7 +84,7 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
         raise ContentRejected(f"LinkedIn could not process {_label(file)}: {reason}")
     if status not in ("PROCESSING", "WAITING_UPLOAD"):
         report_unmapped_code("linkedin", f"media status {status}")
-    return check_again_or_give_up(
+    return check_later_or_raise(
         progress,
         "process",
         state,

@@ -52,7 +52,7 @@ def create(api: Api, author: str, content: Content, progress: Progress) -> Progr
             raise OutcomeUnknown("LinkedIn answered success without naming the post.")
     post = Published(urn, f"{SITE}/feed/update/{urn}/")
     with_comment = "first_comment" in content.options
-    return replace(progress, published=post).next_step("comment", {}) if with_comment else post
+    return replace(progress, published=post).with_next_step("comment", {}) if with_comment else post
 
 
 def comment(api: Api, author: str, content: Content, progress: Progress) -> Published:

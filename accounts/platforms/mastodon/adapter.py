@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from accounts.platforms import polls
 from accounts.platforms.base import Platform
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError
+from accounts.platforms.errors import CredentialsRejected, PlatformError, ReauthRequired
 from accounts.platforms.http.oauth import scopes_of
 from accounts.platforms.http.responses import UnreadableAnswer, one_line, required_matching_text
 from accounts.platforms.mastodon import authorization, instance, lookup, media, statuses
@@ -22,10 +22,10 @@ from accounts.platforms.mastodon.capabilities import (
     SETUP,
     capabilities_with_limits,
 )
-from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, http_url_or_empty
+from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient, entity_id, http_url_or_empty
 from accounts.platforms.thread_option import check_thread_segments
 from accounts.platforms.types import (
-    AccountDetails,
+    AccountLimitsAndScopes,
     AuthorizedAccount,
     Capabilities,
     Content,
@@ -61,10 +61,10 @@ class Mastodon(Platform):
     setup = SETUP
     methods = ("credentials", "oauth")
     credentials_schema = CREDENTIALS_SCHEMA
-    oauth_schema = OAUTH_SCHEMA
+    oauth_input_schema = OAUTH_SCHEMA
     irreversible = frozenset({"create"})
 
-    def capabilities_for(self, account: AccountDetails) -> Capabilities:
+    def capabilities_for(self, account: AccountLimitsAndScopes) -> Capabilities:
         """Adapter method that returns the capabilities of a Mastodon account, with its server's limits."""
         return capabilities_with_limits(**account.limits)
 
@@ -75,11 +75,11 @@ class Mastodon(Platform):
             raise CredentialsRejected("The access token holds characters that no token has.")
         address = instance.instance_address(credentials["instance"])
         with _connection_errors():
-            identity, tokens = _opened(Server(address, token))
+            identity, tokens = _opened(ServerClient(address, token))
         grant = Grant({**credentials, "access_token": token}, tokens, identity.external_id)
         return AuthorizedAccount(identity=identity, grant=grant)
 
-    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
+    def begin_oauth(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Adapter method that registers an OAuth app at an owner's Mastodon server. Raises CredentialsRejected, Transient."""
         own = urlsplit(redirect_uri)
         with _connection_errors():
@@ -87,30 +87,30 @@ class Mastodon(Platform):
                 given["instance"],
                 state=state,
                 redirect_uri=redirect_uri,
-                client_name=self.setting("CLIENT_NAME") or CLIENT_NAME,
-                client_website=self.setting("CLIENT_WEBSITE") or f"{own.scheme}://{own.netloc}",
+                client_name=self.platform_setting("CLIENT_NAME") or CLIENT_NAME,
+                client_website=self.platform_setting("CLIENT_WEBSITE") or f"{own.scheme}://{own.netloc}",
             )
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Exchange an OAuth code for a connection to the Mastodon account. Raises CredentialsRejected, Transient."""
         with _connection_errors():
             answer = authorization.exchange_code(code, redirect_uri=redirect_uri, stored=stored)
-            identity, tokens = _opened(Server(stored["instance"], answer["access_token"]))
+            identity, tokens = _opened(ServerClient(stored["instance"], answer["access_token"]))
         tokens |= {"access_token": answer["access_token"]}
         tokens |= {name: stored[name] for name in ("client_id", "client_secret")}
         return (AuthorizedAccount(identity, Grant({}, tokens, identity.external_id), scopes_of(answer)),)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the Mastodon server which account the access token belongs to. Raises AccountDisconnected, Transient."""
-        with ERRORS.repeatable_call_errors():
-            identity = _identity(Server.for_grant(grant))
+        """Ask the Mastodon server which account the access token belongs to. Raises ReauthRequired, Transient."""
+        with ERRORS.translating_repeatable_call_errors():
+            identity = _identity(ServerClient.for_grant(grant))
         if identity.external_id != grant.external_id:
-            raise AccountDisconnected("The token opens another account than the one that was connected.")
+            raise ReauthRequired("The token opens another account than the one that was connected.")
         return identity
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raise AccountDisconnected, because Mastodon's access tokens cannot be renewed."""
-        raise AccountDisconnected("The account's server no longer accepts the access token.")
+        """Raise ReauthRequired, because Mastodon's access tokens cannot be renewed."""
+        raise ReauthRequired("The account's server no longer accepts the access token.")
 
     def revoke(self, grant: Grant) -> None:
         """Adapter method that revokes a Mastodon access token which was issued by OAuth.
@@ -120,18 +120,18 @@ class Mastodon(Platform):
         Raises Transient.
         """
         if "client_id" in grant.tokens:
-            server = Server.for_grant(grant)
+            server = ServerClient.for_grant(grant)
             authorization.application_from_registration(server.address, grant.tokens).revoke(server.token)
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Adapter method that takes the next step of a Mastodon publication: upload or check media, or create a status.
 
-        Raises as Platform.publish, but never TokenExpired.
+        Raises as Platform.publish_step, but never TokenExpired.
         """
-        server = Server.for_grant(grant)
+        server = ServerClient.for_grant(grant)
         if progress.phase == "create":
             return statuses.create(server, content, progress)
-        with ERRORS.repeatable_call_errors():
+        with ERRORS.translating_repeatable_call_errors():
             if progress.phase == "upload":
                 return media.upload_next_file(server, content.media, progress)
             if progress.phase == "process":
@@ -141,24 +141,26 @@ class Mastodon(Platform):
             polls.check_poll(content, limits, "the account's server")
             return statuses.begin_with_idempotency_key(server, content)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
+    def find_possibly_published_post(
+        self, grant: Grant, content: Content, progress: Progress
+    ) -> Progress | Published | NotPublishedProof:
         """Adapter method that searches for the Mastodon status which an interrupted attempt may have published.
 
-        Raises as Platform.find, but never TokenExpired.
+        Raises as Platform.find_possibly_published_post, but never TokenExpired.
         """
-        with ERRORS.repeatable_call_errors():
-            return statuses.find_possibly_created_status(Server.for_grant(grant), content, progress)
+        with ERRORS.translating_repeatable_call_errors():
+            return statuses.find_possibly_created_status(ServerClient.for_grant(grant), content, progress)
 
 
-def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
+def _opened(server: ServerClient) -> tuple[Identity, dict[str, Any]]:
     """Return the account that the Mastodon adapter connects with a token, and {instance, account} to store with the token."""
     identity = _identity(server)
     own_id = identity.external_id.partition("@")[0]
-    lookup.fetch_newest_status_id(Server(server.address, server.token, own_id))  # refused without read:statuses
+    lookup.fetch_newest_status_id(ServerClient(server.address, server.token, own_id))  # refused without read:statuses
     return identity, {"instance": server.address, "account": own_id}
 
 
-def _identity(server: Server) -> Identity:
+def _identity(server: ServerClient) -> Identity:
     """Return the identity of the account that the Mastodon adapter connects or checks. Raises MastodonError, OutboundError.
 
     `external_id` is the account's id followed by the server's host: names may change, ids do not.

@@ -15,7 +15,7 @@ from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected
 from accounts.platforms.http.oauth import OAuthApplication
 from accounts.platforms.http.responses import required_matching_text
 from accounts.platforms.mastodon import instance
-from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server
+from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient
 from accounts.platforms.types import OAuthAuthorizationRequest
 
 _WORD = re.compile(r"[\x21-\x7e]{1,512}")
@@ -27,7 +27,7 @@ class MastodonApplication(OAuthApplication):
     label = ERRORS.label
     revoked_statuses = frozenset({200})
 
-    def check_grant(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
+    def check_token_response(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
         """Accept each OAuth authorization: owners grant a Mastodon app all scopes or none, and no token is renewed."""
 
 
@@ -39,8 +39,8 @@ def register_app_and_begin_oauth(
     The server shows `client_name` and `client_website` to the owner, and Mastodon also at each post. Raises
     CredentialsRejected (the address), MastodonError, OutboundError.
     """
-    server = Server(instance.instance_address(written))
-    scopes = instance.scopes_to_request(server)
+    server = ServerClient(instance.instance_address(written))
+    scopes = instance.fetch_scopes_to_request(server)
     registration = {
         "client_name": client_name,
         "redirect_uris": redirect_uri,
@@ -50,7 +50,7 @@ def register_app_and_begin_oauth(
     try:
         registered = server.post("/api/v1/apps", json=registration)
     except MastodonError as error:
-        if not ERRORS.rejects_content(error) and error.status not in (401, 403):
+        if not ERRORS.means_content_rejected(error) and error.status not in (401, 403):
             raise
         raise CredentialsRejected(
             f"The instance does not let this service register as an application: {error.status} {error.reason}",
@@ -61,7 +61,7 @@ def register_app_and_begin_oauth(
         "client_id": required_matching_text(registered, "client_id", _WORD, "client id"),
         "client_secret": required_matching_text(registered, "client_secret", _WORD, "client secret"),
     }
-    begun = application_from_registration(server.address, stored, scopes).authorize(state, redirect_uri)
+    begun = application_from_registration(server.address, stored, scopes).authorization_request(state, redirect_uri)
     return OAuthAuthorizationRequest(begun.url, {**stored, "code_verifier": begun.stored["verifier"]})
 
 

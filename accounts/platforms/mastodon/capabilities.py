@@ -14,9 +14,9 @@ from typing import Any
 from accounts.platforms.counting import URL_LENGTH, grapheme_length, mastodon_length
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
-from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_option_schema
+from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_schema
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.thread_option import thread_option_schema
+from accounts.platforms.thread_option import thread_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -63,7 +63,7 @@ _OPTIONS: dict[str, Any] = {
         "maxLength": 12,
         "pattern": "^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2,3}|[0-9]{3}))?$",
     },
-    "thread": thread_option_schema(THREAD),
+    "thread": thread_schema(THREAD),
 }
 _NOT_POSSIBLE = (
     "Pictures and a video cannot be mixed in one post.",
@@ -127,7 +127,7 @@ def capabilities_with_limits(
         retry_safety="verifiable",
         link_preview="platform",
         not_possible=_NOT_POSSIBLE,
-        options=object_schema(**_OPTIONS, poll=poll_option_schema(poll)),
+        options=object_schema(**_OPTIONS, poll=poll_schema(poll)),
         pace=PostingPace(seconds=36, burst=300),  # Mastodon accepts 300 posts in three hours
         thread=THREAD,
         poll=poll,

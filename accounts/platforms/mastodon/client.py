@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited
+from accounts.platforms.errors import PlatformError, RateLimited, ReauthRequired
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.responses import (
     UnreadableAnswer,
     json_object_or_none,
@@ -31,7 +31,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # snowflakes, ULIDs and flakes; the id
 _URL = re.compile(r"https?://[\x21-\x7e]{1,2000}")
 
 
-class MastodonError(ApiError):
+class MastodonError(PlatformHttpError):
     """An error response of a Mastodon server; `status` is always 401 if the access token is invalid.
 
     `from_api` is false for a body without an error text.
@@ -46,7 +46,7 @@ class MastodonError(ApiError):
 
 
 @dataclass(frozen=True)
-class Server(JsonClient):
+class ServerClient(JsonClient):
     """The client of one Mastodon server with an account's access token; `account` is the account's id at that server.
 
     Calls raise MastodonError, NotSent, NoAnswer.
@@ -59,7 +59,7 @@ class Server(JsonClient):
     requires_objects = True
 
     @classmethod
-    def for_grant(cls, grant: Grant) -> Server:
+    def for_grant(cls, grant: Grant) -> ServerClient:
         """Return the API client of a connected account's Mastodon server, with the account's access token."""
         token = grant.tokens.get("access_token") or grant.credentials["access_token"]
         return cls(grant.tokens["instance"], token, grant.tokens["account"])
@@ -91,10 +91,10 @@ class MastodonErrorTranslator(ErrorTranslator[MastodonError]):
             return RateLimited("The rate limit of the account's server is reached.", retry_after=error.retry_after)
         # A firewall in front of a server also answers 403, but not with an error of the API.
         if error.status == 401 or (error.status == 403 and error.from_api):
-            return AccountDisconnected(f"The server refuses the account: {error.reason}")
+            return ReauthRequired(f"The server refuses the account: {error.reason}")
         return None
 
-    def rejects_content(self, error: MastodonError) -> bool:
+    def means_content_rejected(self, error: MastodonError) -> bool:
         """Return whether a Mastodon server's error means that it refuses the status or a file."""
         return error.status in self.content_statuses
 

@@ -12,7 +12,7 @@ from typing import Any
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.responses import object_or_empty, objects_in, required_json_object
 from accounts.platforms.mastodon.capabilities import SCOPES, WIDE_SCOPES
-from accounts.platforms.mastodon.client import MastodonError, Server
+from accounts.platforms.mastodon.client import MastodonError, ServerClient
 from config.outbound import DestinationNotAllowed, OutboundError, check_url_without_lookup
 
 TIMEOUT_SECONDS = 5.0
@@ -61,7 +61,7 @@ def instance_address(written: str) -> str:
     return f"{scheme}://{host}{port}"
 
 
-def fetch_limits(server: Server) -> dict[str, int]:
+def fetch_limits(server: ServerClient) -> dict[str, int]:
     """Return the limits that a Mastodon instance announces, such as the length of texts; empty if it announces none.
 
     Servers before 4.0 announce them at the older address, and some other software only that of the text.
@@ -72,7 +72,7 @@ def fetch_limits(server: Server) -> dict[str, int]:
     return {}
 
 
-def scopes_to_request(server: Server) -> tuple[str, ...]:
+def fetch_scopes_to_request(server: ServerClient) -> tuple[str, ...]:
     """Return the OAuth scopes that the software of a Mastodon instance supports: the narrow ones, or else the wide ones.
 
     Mastodon since 4.3 lists its scopes in the metadata of the authorization server. For other servers their software
@@ -87,7 +87,7 @@ def scopes_to_request(server: Server) -> tuple[str, ...]:
     return SCOPES if has_narrow_scopes else WIDE_SCOPES
 
 
-def _software_supports_scopes(server: Server) -> bool:
+def _software_supports_scopes(server: ServerClient) -> bool:
     """Return whether a Mastodon instance's software version (from its nodeinfo) supports the narrow OAuth scopes.
 
     Only the path of the nodeinfo's address is used, so that no other server is called.
@@ -102,7 +102,7 @@ def _software_supports_scopes(server: Server) -> bool:
     return False
 
 
-def _document(server: Server, path: str) -> Mapping[str, Any]:
+def _document(server: ServerClient, path: str) -> Mapping[str, Any]:
     """Return a JSON document of a Mastodon instance, such as its nodeinfo; empty if it has no such document."""
     try:
         return required_json_object(server.send_to_url("GET", f"{server.address}{path}", timeout=TIMEOUT_SECONDS))

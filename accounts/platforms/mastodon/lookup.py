@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
-from accounts.platforms.mastodon.client import MastodonError, Server, entity_id
+from accounts.platforms.mastodon.client import MastodonError, ServerClient, entity_id
 from accounts.platforms.polls import MAX_CHOICE_TEXT, choices_of
 from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress
@@ -35,7 +35,7 @@ Statuses = list[dict[str, Any]]
 _HOST_OF_MENTION = re.compile(r"(@[a-z0-9_.-]+)@[\w.-]+", re.IGNORECASE)
 
 
-def fetch_newest_status_id(server: Server) -> str | None:
+def fetch_newest_status_id(server: ServerClient) -> str | None:
     """Return the id of the Mastodon account's newest status; "" if there is none, None if statuses cannot be listed.
 
     Raises MastodonError, OutboundError.
@@ -49,7 +49,9 @@ def fetch_newest_status_id(server: Server) -> str | None:
     return entity_id(page[0]) if page else ""
 
 
-def find_possibly_created_status(server: Server, content: Content, progress: Progress) -> dict[str, Any] | NotPublishedProof:
+def find_possibly_created_status(
+    server: ServerClient, content: Content, progress: Progress
+) -> dict[str, Any] | NotPublishedProof:
     """Find the Mastodon status that an interrupted attempt may have created, among the account's newest statuses.
 
     Returns NotPublishedProof if there is certainly none. Raises OutcomeUnknown if that cannot be decided, MastodonError,
@@ -84,7 +86,7 @@ def find_possibly_created_status(server: Server, content: Content, progress: Pro
     return NotPublishedProof(CompleteListProof(back_to, kind_evidence=_proof_of_kind(server, content, [*older, *newer])))
 
 
-def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:
+def _statuses(server: ServerClient, after: str) -> tuple[Statuses, Statuses]:
     """List the Mastodon account's statuses, newest first, back to the status with the id `after`.
 
     Returns the statuses after that one, and the others. Raises OutcomeUnknown if there are too many to read.
@@ -103,7 +105,7 @@ def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:
     raise OutcomeUnknown("The account has too many newer posts to find out whether this one is among them.", final=True)
 
 
-def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
+def _proof_of_kind(server: ServerClient, content: Content, statuses: Statuses) -> str:
     """Return evidence that a Mastodon server lists statuses of the post's visibility (such as private) to their author.
 
     Raises OutcomeUnknown if there is no evidence.
@@ -121,7 +123,7 @@ def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
     )
 
 
-def _default_visibility(server: Server) -> str | None:
+def _default_visibility(server: ServerClient) -> str | None:
     """Return the default visibility of the searched account's Mastodon statuses; None if the server does not say."""
     visibility = object_or_empty(server.get("/api/v1/accounts/verify_credentials").get("source")).get("privacy")
     return visibility if isinstance(visibility, str) else None
@@ -132,7 +134,7 @@ def _age(identifier: str) -> tuple[int, str]:
     return len(identifier), identifier
 
 
-def _statuses_path(server: Server) -> str:
+def _statuses_path(server: ServerClient) -> str:
     return f"/api/v1/accounts/{server.account}/statuses"
 
 
@@ -146,7 +148,7 @@ def _choices_of(status: Mapping[str, Any]) -> list[str]:
     return [_letters(str(choice.get("title"))[:MAX_CHOICE_TEXT]) for choice in choices]
 
 
-def _text_match(server: Server, status: Mapping[str, Any], ours: str) -> Literal["same", "similar", "different"]:
+def _text_match(server: ServerClient, status: Mapping[str, Any], ours: str) -> Literal["same", "similar", "different"]:
     """Compare the text of a Mastodon status with the text of the post that an interrupted attempt may have created.
 
     Both texts begin with the content warning, if there is one. `similar` means that the letters of the source or of the HTML
@@ -166,7 +168,7 @@ def _text_match(server: Server, status: Mapping[str, Any], ours: str) -> Literal
     return "similar" if wanted & theirs else "different"
 
 
-def _source(server: Server, status: Mapping[str, Any]) -> str | None:
+def _source(server: ServerClient, status: Mapping[str, Any]) -> str | None:
     """Return the content warning and text of a Mastodon status as they were posted, not as HTML; None if unreadable."""
     try:
         source = server.get(f"/api/v1/statuses/{entity_id(status)}/source")

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import required_json_object
-from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id
-from accounts.platforms.processing import check_again_or_give_up
+from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient, entity_id
+from accounts.platforms.processing import check_later_or_raise
 from accounts.platforms.types import MediaFile, Progress, State
 from config.outbound import build_multipart_body
 
@@ -21,7 +21,7 @@ LONGEST_PAUSE_SECONDS = 60.0
 MAX_CHECKS = 100  # about an hour and a half
 
 
-def upload_next_file(server: Server, files: tuple[MediaFile, ...], progress: Progress) -> Progress:
+def upload_next_file(server: ServerClient, files: tuple[MediaFile, ...], progress: Progress) -> Progress:
     """Upload the next media file of a Mastodon status.
 
     Without a response the file is uploaded again: nobody sees an unused upload.
@@ -35,11 +35,11 @@ def upload_next_file(server: Server, files: tuple[MediaFile, ...], progress: Pro
         pending += [] if ready else [identifier]
     state = {**progress.state, "media": media, "pending": pending}
     if len(media) < len(files):
-        return progress.next_step("upload", state)
-    return _check_later(progress, state) if pending else progress.next_step("create", state)
+        return progress.with_next_step("upload", state)
+    return _check_later(progress, state) if pending else progress.with_next_step("create", state)
 
 
-def check_processing(server: Server, progress: Progress) -> Progress:
+def check_processing(server: ServerClient, progress: Progress) -> Progress:
     """Ask the Mastodon server whether it has processed the uploaded media.
 
     Raises as `upload_next_file`, and Transient if the processing takes too long.
@@ -48,10 +48,10 @@ def check_processing(server: Server, progress: Progress) -> Progress:
         identifier for identifier in progress.state["pending"] if fetch_processing_status(server, identifier) == "processing"
     ]
     state = {**progress.state, "pending": pending}
-    return _check_later(progress, state) if pending else progress.next_step("create", state)
+    return _check_later(progress, state) if pending else progress.with_next_step("create", state)
 
 
-def fetch_processing_status(server: Server, identifier: str) -> Literal["ready", "processing", "gone"]:
+def fetch_processing_status(server: ServerClient, identifier: str) -> Literal["ready", "processing", "gone"]:
     """Ask the Mastodon server how far it has processed an uploaded media file.
 
     The result is `gone` if a status has used the file, or after a day.
@@ -63,14 +63,14 @@ def fetch_processing_status(server: Server, identifier: str) -> Literal["ready",
     except MastodonError as error:
         if error.status == 404:
             return "gone"
-        if ERRORS.rejects_content(error):
+        if ERRORS.means_content_rejected(error):
             raise ContentRejected(f"The server could not process the media: {error.reason}") from error
         raise
     return "processing" if response.status == 206 else "ready"
 
 
 def _check_later(progress: Progress, state: State) -> Progress:
-    return check_again_or_give_up(
+    return check_later_or_raise(
         progress,
         "process",
         state,
@@ -81,7 +81,7 @@ def _check_later(progress: Progress, state: State) -> Progress:
     )
 
 
-def _upload(server: Server, file: MediaFile) -> tuple[str, bool]:
+def _upload(server: ServerClient, file: MediaFile) -> tuple[str, bool]:
     """Upload a media file to the Mastodon server. Returns the file's id and whether the file is processed already.
 
     The HTTP status says whether the file is ready, because some servers leave `url` empty.

@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.mastodon import lookup, media
-from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, http_url_or_empty
+from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient, entity_id, http_url_or_empty
 from accounts.platforms.polls import OPTION as POLL
 from accounts.platforms.polls import poll_of
 from accounts.platforms.thread_option import OPTION as THREAD
@@ -19,7 +19,7 @@ from accounts.platforms.types import Content, NotPublishedProof, Progress, Publi
 SEGMENT_OPTIONS = ("visibility", "spoiler_text", "language")  # the options that apply to every segment
 
 
-def begin_with_idempotency_key(server: Server, content: Content) -> Progress:
+def begin_with_idempotency_key(server: ServerClient, content: Content) -> Progress:
     """Begin to publish Mastodon statuses: choose an idempotency key and store the id of the account's newest status.
 
     Raises MastodonError, OutboundError.
@@ -36,7 +36,7 @@ def begin_with_idempotency_key(server: Server, content: Content) -> Progress:
     return Progress("upload" if content.media else "create", state)
 
 
-def create(server: Server, content: Content, progress: Progress) -> Progress | Published:
+def create(server: ServerClient, content: Content, progress: Progress) -> Progress | Published:
     """Create the next Mastodon status of a publication: the only one, or the next one of a thread.
 
     For an hour Mastodon answers a repeated key with the status that it has created. Other servers ignore the key, so nothing
@@ -51,14 +51,14 @@ def create(server: Server, content: Content, progress: Progress) -> Progress | P
             return _next_step(content, progress, status)
         except MastodonError as error:
             parent_gone = error.status == 404 and error.from_api and sent
-            if not ERRORS.rejects_content(error) and not parent_gone:
+            if not ERRORS.means_content_rejected(error) and not parent_gone:
                 raise
             refusal = error
     return _after_refusal(server, content, progress, refusal)
 
 
 def find_possibly_created_status(
-    server: Server, content: Content, progress: Progress
+    server: ServerClient, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Continue after an interrupted attempt that has created its Mastodon status; return a proof if it has created none.
 
@@ -68,7 +68,7 @@ def find_possibly_created_status(
     return found if isinstance(found, NotPublishedProof) else _next_step(content, progress, found)
 
 
-def _newest_status(server: Server) -> str | None:
+def _newest_status(server: ServerClient) -> str | None:
     """Return the newest status's id to store before a Mastodon status is created; None if the token may not read it."""
     try:
         return lookup.fetch_newest_status_id(server)
@@ -99,18 +99,20 @@ def _next_step(content: Content, progress: Progress, status: Mapping[str, Any]) 
     )
     if len(sent) < len(thread_segment_texts(content)):
         state = {**progress.state, "media": [], "permalink": permalink}
-        return replace(progress, segments=sent).next_step("create", state)
+        return replace(progress, segments=sent).with_next_step("create", state)
     return Published(sent[0], permalink)
 
 
-def _after_refusal(server: Server, content: Content, progress: Progress, refusal: MastodonError) -> Progress | Published:
+def _after_refusal(
+    server: ServerClient, content: Content, progress: Progress, refusal: MastodonError
+) -> Progress | Published:
     """Handle a Mastodon server's refusal of a status: return the status if it exists, upload lost media again, or raise.
 
     The refusal's text is in the server's own language, so the state of the media shows its cause. Media that are gone were
     used by a status of an earlier attempt, or removed by the server and are uploaded once more.
     """
     state = progress.state
-    with ERRORS.repeatable_call_errors():
+    with ERRORS.translating_repeatable_call_errors():
         statuses = {media.fetch_processing_status(server, identifier) for identifier in state["media"]}
         if "processing" in statuses:
             raise Transient("The server has not finished processing the media.")
@@ -119,5 +121,5 @@ def _after_refusal(server: Server, content: Content, progress: Progress, refusal
             if not isinstance(found, NotPublishedProof):
                 return found
             if not state.get("again"):
-                return progress.next_step("upload", {**state, "media": [], "pending": [], "again": True})
+                return progress.with_next_step("upload", {**state, "media": [], "pending": [], "again": True})
     raise ContentRejected(f"{ERRORS.label} does not accept this post: {refusal.reason}") from refusal

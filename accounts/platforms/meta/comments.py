@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown, ReauthRequired
 from accounts.platforms.meta.errors import Meaning, MetaErrorTranslator
-from accounts.platforms.meta.graph import Account, id_of, same_text
+from accounts.platforms.meta.graph import AccountClient, id_of, same_text
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress, Published
 
 
 @dataclass(frozen=True)
-class FirstComments:
+class FirstCommentSteps:
     """The first comments that an adapter adds to posts at one of Meta's products: creating them, and finding them."""
 
     errors: MetaErrorTranslator
@@ -30,9 +30,9 @@ class FirstComments:
         """Return the step that creates the first comment on a Meta post, or the post itself if no comment is wanted."""
         if "first_comment" not in content.options or published.note:
             return published
-        return replace(progress, published=published).next_step("comment", {"since": progress.state["since"]})
+        return replace(progress, published=published).with_next_step("comment", {"since": progress.state["since"]})
 
-    def create(self, account: Account, content: Content, progress: Progress) -> Published:
+    def create(self, account: AccountClient, content: Content, progress: Progress) -> Published:
         """Create the first comment on a published post at Meta's product.
 
         Raises platform errors, which are about the comment only.
@@ -43,12 +43,12 @@ class FirstComments:
         try:
             with self.errors.translating_publish_errors("the first comment"):
                 id_of(account.graph.post_form(path, {"message": text}))
-        except AccountDisconnected as error:  # an account that may publish is not necessarily allowed to comment
+        except ReauthRequired as error:  # an account that may publish is not necessarily allowed to comment
             raise ContentRejected(f"The first comment was not created. {error.message}") from error
         return post
 
     def find_possibly_added_comment(
-        self, account: Account, content: Content, progress: Progress
+        self, account: AccountClient, content: Content, progress: Progress
     ) -> Published | NotPublishedProof:
         """Find the first comment that an interrupted attempt may have added to a Meta post; otherwise return a proof."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
@@ -56,7 +56,7 @@ class FirstComments:
         assert post  # noqa: S101 - the step before has published the post
         path, text = f"/{post.external_id}/comments", content.options["first_comment"]
         with self.errors.translating_search_errors("the comments below the post", self.unreadable):
-            for each in account.graph.list_all(path, self.params, max_pages=self.max_pages, too_long=too_long):
+            for each in account.graph.iterate_pages(path, self.params, max_pages=self.max_pages, too_long=too_long):
                 author = each.get("from")
                 by_account = not isinstance(author, dict) or author.get("id") == account.id
                 if by_account and same_text(each.get(self.text_field), text):

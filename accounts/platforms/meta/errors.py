@@ -16,16 +16,16 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Literal
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
 )
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.responses import (
-    bounded_wait,
+    clamped_wait_seconds,
     json_object_or_none,
     line_without_tokens,
     object_or_empty,
@@ -56,7 +56,7 @@ _ABOUT_APP = re.compile(
 )
 
 
-class GraphError(ApiError):
+class GraphError(PlatformHttpError):
     """An error response of Meta's Graph API, with its code and subcode.
 
     `number` and `subcode` are Meta's codes, 0 if it gave none. `code` and `reason` contain both for people to search for.
@@ -95,12 +95,12 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
             return "transient"
         return meaning or ("rate_limit" if error.status == 429 else None)
 
-    def rejects_content(self, error: GraphError) -> bool:
+    def means_content_rejected(self, error: GraphError) -> bool:
         """Return whether Meta's error means refused content, which is also assumed for errors with unknown codes."""
         meaning = self.meaning_of(error)
         return meaning == "content" or (meaning is None and (error.from_api or error.status == 413))
 
-    def may_have_effect(self, error: GraphError) -> bool:
+    def request_may_have_taken_effect(self, error: GraphError) -> bool:
         """Return whether Meta may have carried out the request although it answered with this error."""
         return error.status >= 500 or self.meaning_of(error) == "transient"
 
@@ -114,7 +114,7 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
 
         Raises OutcomeUnknown if the list may not be read.
         """
-        with self.repeatable_call_errors():
+        with self.translating_repeatable_call_errors():
             try:
                 yield
             except GraphError as error:
@@ -132,7 +132,7 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
         if meaning == "token":
             return TokenExpired(f"{self.label} no longer accepts the access token: {error.reason}")
         if meaning == "permission":
-            return AccountDisconnected(
+            return ReauthRequired(
                 f"{self.label} does not let this service act for the account: {error.reason}",
                 suggested_action="Reconnect the account and grant everything that is asked for, then retry the post.",
             )
@@ -173,7 +173,7 @@ def _seconds_until_access(headers: Mapping[str, str]) -> float | None:
         case.get("estimated_time_to_regain_access") for cases in object_or_empty(usage).values() for case in objects_in(cases)
     ]
     longest = max((each for each in minutes if isinstance(each, int | float)), default=0)
-    return bounded_wait(longest * 60.0) if longest > 0 else None
+    return clamped_wait_seconds(longest * 60.0) if longest > 0 else None
 
 
 def _number(value: Any) -> int:

@@ -64,7 +64,7 @@ class Graph(JsonClient):
         headers = {"Content-Type": body.content_type}
         return self.post(path, params=self._proof(), data=body, headers=headers, timeout=timeout)
 
-    def list_all(
+    def iterate_pages(
         self, path: str, params: Mapping[str, str], *, max_pages: int, too_long: PlatformError | None = None
     ) -> Iterator[dict[str, Any]]:
         """Iterate over the objects of a list in Meta's Graph API, page by page.
@@ -96,7 +96,7 @@ class Graph(JsonClient):
 
 
 @dataclass(frozen=True)
-class Account:
+class AccountClient:
     """A Graph API client with an account's access token, together with the account's id at one of Meta's products."""
 
     graph: Graph
@@ -142,7 +142,7 @@ def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def earliest_post_time(since: str) -> datetime:
+def start_with_clock_tolerance(since: str) -> datetime:
     """Return the earliest time that the Graph API may report for a post begun at `since`, if Meta's clock is slow."""
     return datetime.fromisoformat(since).astimezone(UTC) - MAX_CLOCK_DIFFERENCE
 

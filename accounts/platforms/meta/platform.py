@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, RateLimited, TokenExpired, Transient
+from accounts.platforms.errors import ConnectionUnavailable, RateLimited, ReauthRequired, TokenExpired, Transient
 from accounts.platforms.http.oauth import OAuthApplication, scopes_of, wrong_code_error
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.errors import GraphError, MetaErrorTranslator
-from accounts.platforms.meta.graph import VERSION, Account, Graph, listed_objects, versioned_address
+from accounts.platforms.meta.graph import VERSION, AccountClient, Graph, listed_objects, versioned_address
 from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress, Published
 from config.outbound import OutboundError
 
@@ -36,33 +36,35 @@ class MetaPlatform(OAuthPlatform):
     steps: ClassVar[Mapping[str, Step]]  # the function of each phase
     searches: ClassVar[Mapping[str, Search]]  # the function that searches for the post, of each irreversible phase
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Run the step of publishing at a Meta platform that `progress.phase` names, such as an upload."""
         return self.steps[progress.phase](self.account_client(grant), content, progress)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
+    def find_possibly_published_post(
+        self, grant: Grant, content: Content, progress: Progress
+    ) -> Progress | Published | NotPublishedProof:
         """Search the Meta platform for the post that an interrupted attempt may have published."""
         return self.searches[progress.phase](self.account_client(grant), content, progress)
 
-    def account_client(self, grant: Grant) -> Account:
+    def account_client(self, grant: Grant) -> AccountClient:
         """Return the connected account at the Meta platform, with a Graph API client."""
-        return Account(self.graph(grant.tokens), grant.external_id)
+        return AccountClient(self.graph_client(grant.tokens), grant.external_id)
 
-    def graph(self, tokens: Mapping[str, Any]) -> Graph:
+    def graph_client(self, tokens: Mapping[str, Any]) -> Graph:
         """Return a Graph API client of the Meta platform that uses an account's access token."""
         return Graph(self.graph_api_url(), tokens["access_token"])
 
     def graph_api_url(self) -> str:
         """Return the Graph API URL that a Meta platform's adapter uses: its setting or default, with the version."""
-        return versioned_address(self.setting("API_BASE", self.api_base), self.version())
+        return versioned_address(self.platform_setting("API_BASE", self.api_base), self.api_version())
 
-    def version(self) -> str:
+    def api_version(self) -> str:
         """Return the version of the Graph API that the Meta platform's adapter calls."""
-        return self.setting("API_VERSION", VERSION)
+        return self.platform_setting("API_VERSION", VERSION)
 
-    def scopes(self) -> tuple[str, ...]:
+    def scopes_to_request(self) -> tuple[str, ...]:
         """Return the OAuth scopes to request at the Meta platform: the operator's, or else the default ones."""
-        return scopes_of({"scope": self.setting("SCOPES")}) or self.default_scopes
+        return scopes_of({"scope": self.platform_setting("SCOPES")}) or self.default_scopes
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class MetaApplication(OAuthApplication):
         form = {"grant_type": "authorization_code", **self.code_params(code, redirect_uri)}
         short = self.exchange_for_token("POST", self.token_url, form)
         granted = _permissions(short)
-        self.check_grant(granted)
+        self.check_token_response(granted)
         extension = {
             "grant_type": f"{self.grant_prefix}_exchange_token",
             "client_secret": self.client_secret,
@@ -100,15 +102,15 @@ class MetaApplication(OAuthApplication):
     def renew(self, token: str) -> dict[str, Any]:
         """Renew a Meta platform's long-lived token that is at least a day old. Returns the token endpoint's JSON.
 
-        Raises AccountDisconnected only if Meta says that the token has expired, otherwise Transient.
+        Raises ReauthRequired only if Meta says that the token has expired, otherwise Transient.
         """
         params = {"grant_type": f"{self.grant_prefix}_refresh_token", "access_token": token}
         try:
-            with self.errors.repeatable_call_errors():
+            with self.errors.translating_repeatable_call_errors():
                 return _tokens("GET", f"{self.api}/refresh_access_token", params)
         except TokenExpired as error:
-            raise AccountDisconnected(error.message) from error
-        except (AccountDisconnected, ConnectionUnavailable) as error:
+            raise ReauthRequired(error.message) from error
+        except (ReauthRequired, ConnectionUnavailable) as error:
             raise Transient(f"{self.label} did not renew the access: {error.message}") from error
 
     def code_params(self, code: str, redirect_uri: str) -> dict[str, str]:
@@ -129,7 +131,7 @@ class MetaApplication(OAuthApplication):
             return _tokens(method, url, params)
         except (OutboundError, GraphError) as error:
             meaning = self.errors.repeatable_call_error(error)
-            refused = isinstance(error, GraphError) and not self.errors.may_have_effect(error)
+            refused = isinstance(error, GraphError) and not self.errors.request_may_have_taken_effect(error)
             if not refused or isinstance(meaning, RateLimited | ConnectionUnavailable):
                 raise meaning from error
             raise wrong_code_error(self.label) from error

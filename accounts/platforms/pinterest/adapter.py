@@ -37,9 +37,9 @@ class Pinterest(OAuthPlatform):
     def application(self) -> PinterestApplication:
         """Return the operator's OAuth app at Pinterest, from the settings."""
         return PinterestApplication(
-            self.setting("CLIENT_ID"),
-            self.setting("CLIENT_SECRET"),
-            authorize_url=f"{self.setting('AUTH_BASE', SITE).rstrip('/')}/oauth/",
+            self.platform_setting("CLIENT_ID"),
+            self.platform_setting("CLIENT_SECRET"),
+            authorize_url=f"{self.platform_setting('AUTH_BASE', SITE).rstrip('/')}/oauth/",
             token_url=f"{self._api_address()}/oauth/token",
             revoke_url=f"{self._api_address()}/oauth/token/revoke",
             scopes=SCOPES,
@@ -58,7 +58,7 @@ class Pinterest(OAuthPlatform):
         )
         return (identity,)
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a Pinterest publication: find the board, upload the video, or create the pin."""
         api = self._api(grant.tokens)
         if progress.phase == "start":
@@ -73,4 +73,4 @@ class Pinterest(OAuthPlatform):
         return Api(self._api_address(), tokens["access_token"])
 
     def _api_address(self) -> str:
-        return self.setting("API_BASE", "https://api.pinterest.com/v5").rstrip("/")
+        return self.platform_setting("API_BASE", "https://api.pinterest.com/v5").rstrip("/")

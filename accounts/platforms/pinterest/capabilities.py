@@ -7,7 +7,7 @@ specifications of images and videos).
 
 from __future__ import annotations
 
-from accounts.platforms.counting import code_points
+from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -15,7 +15,7 @@ MAX_IMAGES = 5
 SCOPES = ("boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read")
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=800, counted_as="characters", count=code_points),
+    text=TextRules(max_length=800, counted_as="characters", count=code_point_length),
     media=MediaRules(
         max_count=MAX_IMAGES,
         images=ImageRules(mime_types=("image/jpeg", "image/png"), max_bytes=20_000_000, max_count=MAX_IMAGES),

@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError
+from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.oauth import OAuthApplication
 from accounts.platforms.http.responses import json_object_or_none, required_matching_text
 from config.outbound import Response
@@ -24,7 +24,7 @@ _ACCOUNT_CLOSED = re.compile(r"\b(?:account|user)\b.{0,40}\b(?:suspended|deactiv
 _ID = re.compile(r"[0-9]{1,32}")
 
 
-class PinterestError(ApiError):
+class PinterestError(PlatformHttpError):
     """An error response of Pinterest; `code` is Pinterest's error number, empty if for example a proxy answered instead."""
 
     def __init__(self, response: Response) -> None:
@@ -80,7 +80,7 @@ class PinterestErrorTranslator(ErrorTranslator[PinterestError]):
                 suggested_action="Ask the operator of the service to get standard access for its app at Pinterest.",
             )
         if error.status == 403 and _ACCOUNT_CLOSED.search(error.reason):
-            return AccountDisconnected(f"Pinterest refuses the account: {error.reason}")
+            return ReauthRequired(f"Pinterest refuses the account: {error.reason}")
         return None
 
 

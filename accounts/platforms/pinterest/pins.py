@@ -58,7 +58,7 @@ def _board_id(api: Api, board: str) -> str:
     """
     if _BOARD_ID.fullmatch(board):
         return board
-    with ERRORS.repeatable_call_errors():
+    with ERRORS.translating_repeatable_call_errors():
         boards = list(_boards(api))
     for name, found in boards:
         if name == board.strip():

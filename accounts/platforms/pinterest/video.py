@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.pinterest.client import ERRORS, Api, PinterestError, id_of
-from accounts.platforms.processing import check_again_or_give_up
+from accounts.platforms.processing import check_later_or_raise
 from accounts.platforms.types import MediaFile, Progress
 from config.outbound import OutboundError, build_multipart_body, request
 
@@ -26,14 +26,14 @@ MAX_CHECKS = 60
 def upload_video(api: Api, file: MediaFile, progress: Progress) -> Progress:
     """Register the video of a pin at Pinterest, and upload the file to the URL in the response.
 
-    Like all steps here, it raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
+    Like all steps here, it raises ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
     """
     with ERRORS.translating_content_errors("the video"):
         announced = api.post("/media", json={"media_type": "video"})
         media_id = id_of(announced, "media_id")
         url, fields = _destination(announced, api.address)
     _send(url, fields, file)
-    return progress.next_step("process", {**progress.state, "media_id": media_id, "looks": 0})
+    return progress.with_next_step("process", {**progress.state, "media_id": media_id, "looks": 0})
 
 
 def check_processing(api: Api, progress: Progress) -> Progress:
@@ -48,11 +48,11 @@ def check_processing(api: Api, progress: Progress) -> Progress:
             return again
         raise ERRORS.repeatable_call_error(error) from error
     if status == "succeeded":
-        return progress.next_step("create", progress.state)
+        return progress.with_next_step("create", progress.state)
     if status == "failed":
         raise ContentRejected("Pinterest could not process the video.")
     timeout = Transient("Pinterest has not finished processing the video.")
-    return check_again_or_give_up(
+    return check_later_or_raise(
         progress,
         "process",
         progress.state,
@@ -67,7 +67,7 @@ def upload_again_step(progress: Progress) -> Progress | None:
     """Return the step that uploads the pin's video to Pinterest again; None if a second upload was tried before."""
     if progress.state.get("again"):
         return None
-    return progress.next_step("upload", {"board": progress.state["board"], "again": True})
+    return progress.with_next_step("upload", {"board": progress.state["board"], "again": True})
 
 
 def _destination(announced: Mapping[str, Any], api: str) -> tuple[str, dict[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, OutcomeUnknown
+from accounts.platforms.errors import ContentRejected, CredentialsRejected, OutcomeUnknown, ReauthRequired
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.slack import files, installation, messages, webhook
 from accounts.platforms.slack.capabilities import (
@@ -14,13 +14,13 @@ from accounts.platforms.slack.capabilities import (
     NO_FILES_BY_WEBHOOK,
     SCOPES,
     SETUP,
-    capabilities_with_scopes,
+    capabilities_for_account,
 )
 from accounts.platforms.slack.client import ERRORS, WebApi
 from accounts.platforms.slack.installation import SlackApplication
-from accounts.platforms.slack.webhook import Webhook
+from accounts.platforms.slack.webhook import WebhookClient
 from accounts.platforms.types import (
-    AccountDetails,
+    AccountLimitsAndScopes,
     AuthorizedAccount,
     Capabilities,
     Content,
@@ -64,16 +64,16 @@ class Slack(OAuthPlatform):
         """
         return None if method == "credentials" else super().unavailable_reason(method)
 
-    def capabilities_for(self, account: AccountDetails) -> Capabilities:
+    def capabilities_for(self, account: AccountLimitsAndScopes) -> Capabilities:
         """Adapter method that returns a Slack account's capabilities: files require the app and its scopes for files."""
-        return capabilities_with_scopes(account)
+        return capabilities_for_account(account)
 
     def application(self) -> SlackApplication:
         """Adapter method that returns the operator's Slack app, built from the settings."""
         return SlackApplication(
-            self.setting("CLIENT_ID"),
-            self.setting("CLIENT_SECRET"),
-            authorize_url=f"{self.setting('AUTH_BASE', SITE).rstrip('/')}/oauth/v2/authorize",
+            self.platform_setting("CLIENT_ID"),
+            self.platform_setting("CLIENT_SECRET"),
+            authorize_url=f"{self.platform_setting('AUTH_BASE', SITE).rstrip('/')}/oauth/v2/authorize",
             token_url=f"{self._api_base()}/oauth.v2.access",
             scopes=SCOPES,
         )
@@ -93,25 +93,25 @@ class Slack(OAuthPlatform):
         Raises CredentialsRejected, Transient.
         """
         try:
-            identity = webhook.check_and_identify_webhook(self._webhook(credentials))
-        except AccountDisconnected as error:
+            identity = webhook.probe_and_identify_webhook(self._webhook(credentials))
+        except ReauthRequired as error:
             raise CredentialsRejected(error.message, suggested_action=error.suggested_action) from error
         return AuthorizedAccount(identity, Grant(dict(credentials), external_id=identity.external_id))
 
     def identify(self, grant: Grant) -> Identity:
         """Check that the app has access to the connected Slack channel, or that the webhook exists."""
         if grant.credentials:
-            return webhook.check_and_identify_webhook(self._webhook(grant.credentials))
-        with ERRORS.repeatable_call_errors():
+            return webhook.probe_and_identify_webhook(self._webhook(grant.credentials))
+        with ERRORS.translating_repeatable_call_errors():
             return installation.check_and_identify_channel(
                 self._web_api(grant.tokens), grant.tokens["channel"], grant.external_id
             )
 
     def refresh(self, grant: Grant) -> Grant:
-        """Always raise AccountDisconnected: neither Slack webhooks nor the tokens of the Slack app can be renewed."""
-        raise AccountDisconnected("Access to a Slack channel cannot be renewed by the service.")
+        """Always raise ReauthRequired: neither Slack webhooks nor the tokens of the Slack app can be renewed."""
+        raise ReauthRequired("Access to a Slack channel cannot be renewed by the service.")
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a Slack publication: post a message, or upload its files and share them in the channel."""
         if progress.phase == "start":
             if grant.credentials and content.media:
@@ -127,7 +127,9 @@ class Slack(OAuthPlatform):
         ]
         return step(api, channel, content, progress)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
+    def find_possibly_published_post(
+        self, grant: Grant, content: Content, progress: Progress
+    ) -> Progress | Published | NotPublishedProof:
         """Adapter method that finds the Slack message of an interrupted attempt by its files; not possible without files.
 
         Raises OutcomeUnknown for a message without files.
@@ -136,11 +138,11 @@ class Slack(OAuthPlatform):
             raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
         return files.find_possibly_posted_message(self._web_api(grant.tokens), grant.tokens["channel"], content, progress)
 
-    def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
-        return webhook.webhook_at(credentials["webhook_url"], self.setting("API_BASE"))
+    def _webhook(self, credentials: Mapping[str, Any]) -> WebhookClient:
+        return webhook.webhook_client(credentials["webhook_url"], self.platform_setting("API_BASE"))
 
     def _web_api(self, tokens: Mapping[str, Any]) -> WebApi:
         return WebApi(self._api_base(), tokens["access_token"])
 
     def _api_base(self) -> str:
-        return self.setting("API_BASE", API_BASE).rstrip("/")
+        return self.platform_setting("API_BASE", API_BASE).rstrip("/")

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from accounts.platforms.counting import code_points
+from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
-    AccountDetails,
+    AccountLimitsAndScopes,
     Capabilities,
     FileRules,
     ImageRules,
@@ -35,7 +35,7 @@ NO_FILES_BY_WEBHOOK = (
 NO_FILES_GRANTED = "This connection may not upload files. Connect the channel again and allow it at Slack."
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=4000, counted_as="characters", count=code_points),
+    text=TextRules(max_length=4000, counted_as="characters", count=code_point_length),
     media=MediaRules(
         max_count=MAX_FILES,
         mixed=True,
@@ -80,7 +80,7 @@ CAPABILITIES = Capabilities(
 )
 
 
-def capabilities_with_scopes(account: AccountDetails) -> Capabilities:
+def capabilities_for_account(account: AccountLimitsAndScopes) -> Capabilities:
     """Return a Slack account's capabilities, without files if a webhook posts or the app lacks OAuth scopes for files."""
     if account.external_id.rpartition("/")[2].startswith("B"):  # ids of webhooks; those of channels begin with C or G
         return _without_files(NO_FILES_BY_WEBHOOK)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited
+from accounts.platforms.errors import PlatformError, RateLimited, ReauthRequired
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.responses import json_object_or_none
 from config.outbound import Response
 
@@ -34,7 +34,7 @@ CHECK_CHANNEL_ADVICE = (
 _CODE = re.compile(r"[a-z0-9_.:-]{1,80}")
 
 
-class SlackError(ApiError):
+class SlackError(PlatformHttpError):
     """An error response of Slack; `code` is Slack's name for the error, or empty if there is no name."""
 
     def __init__(self, response: Response) -> None:
@@ -97,17 +97,17 @@ class SlackErrorTranslator(ErrorTranslator[SlackError]):
         if error.code in RATE_LIMIT_CODES or error.status == 429:
             return RateLimited("Slack's rate limit is reached.", retry_after=error.retry_after)
         if error.code in self.access_ended:
-            return AccountDisconnected(f"Slack no longer accepts the {self.client}: {error.reason}")
+            return ReauthRequired(f"Slack no longer accepts the {self.client}: {error.reason}")
         if error.code in self.channel_closed:
             message = f"Slack does not let the {self.client} post to the channel: {error.reason}"
-            return AccountDisconnected(message, suggested_action=CHECK_CHANNEL_ADVICE)
+            return ReauthRequired(message, suggested_action=CHECK_CHANNEL_ADVICE)
         return self.transient_error(error) if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES else None
 
-    def may_have_effect(self, error: SlackError) -> bool:
+    def request_may_have_taken_effect(self, error: SlackError) -> bool:
         """Return whether Slack may have carried out the request although it answered with this error."""
         return error.status >= 500 or error.code in PERHAPS_DONE_CODES or (error.status < 300 and not error.from_api)
 
-    def rejects_content(self, error: SlackError) -> bool:
+    def means_content_rejected(self, error: SlackError) -> bool:
         """Return whether Slack's error means that it refuses the message."""
         return CONTENT_CODES.fullmatch(error.code) is not None
 

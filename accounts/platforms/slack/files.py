@@ -19,7 +19,7 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, required_matching_text
-from accounts.platforms.processing import check_again_or_give_up
+from accounts.platforms.processing import check_later_or_raise
 from accounts.platforms.slack.client import ERRORS, SlackError, SlackErrorTranslator, WebApi
 from accounts.platforms.slack.messages import TIMESTAMP, Channel, published_message
 from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, Published, State, UploadStatusProof
@@ -64,14 +64,14 @@ FILE_ERRORS = FileErrorTranslator()
 
 
 def upload_next_file(api: WebApi, channel: Channel, content: Content, progress: Progress) -> Progress:
-    """Upload the next file of a Slack message. Raises ContentRejected, AccountDisconnected, Transient."""
+    """Upload the next file of a Slack message. Raises ContentRejected, ReauthRequired, Transient."""
     state = progress.state
     file = content.media[len(state["files"])]
     with FILE_ERRORS.translating_content_errors("this message"):
         file_id, address = _announce(api, file)
         _send(address, file)
     uploaded = [*state["files"], file_id]
-    return progress.next_step("share" if len(uploaded) == len(content.media) else "upload", {**state, "files": uploaded})
+    return progress.with_next_step("share" if len(uploaded) == len(content.media) else "upload", {**state, "files": uploaded})
 
 
 def share_files(api: WebApi, channel: Channel, content: Content, progress: Progress) -> Progress:
@@ -148,11 +148,11 @@ def _upload_again(api: WebApi, content: Content, progress: Progress) -> Progress
         raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
     if progress.state.get("again"):
         raise Transient("Slack does not store the files that were uploaded.")
-    return progress.next_step("upload", {"files": [], "again": True})
+    return progress.with_next_step("upload", {"files": [], "again": True})
 
 
 def _accepted(progress: Progress) -> Progress:
-    return replace(progress, accepted=True).next_step("settle", {**progress.state, "looks": 0})
+    return replace(progress, accepted=True).with_next_step("settle", {**progress.state, "looks": 0})
 
 
 def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
@@ -161,7 +161,7 @@ def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
     Raises OutcomeUnknown.
     """
     file_id = state["files"][0]
-    with ERRORS.repeatable_call_errors():
+    with ERRORS.translating_repeatable_call_errors():
         try:
             file = object_or_empty(api.get("/files.info", {"file": file_id}).get("file"))
         except SlackError as error:
@@ -180,7 +180,7 @@ def _message(channel: Channel, content: Content, progress: Progress, file: Mappi
     """Return the published Slack message if Slack shows its file in the channel; otherwise, the step that checks later."""
     if timestamp := _shared_at(file, channel):
         return published_message(channel, timestamp, content)
-    return check_again_or_give_up(
+    return check_later_or_raise(
         progress,
         "settle",
         progress.state,

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError, report_unmapped_code
+from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired, report_unmapped_code
 from accounts.platforms.http.oauth import OAuthApplication, basic_header, wrong_code_error
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, one_line, required_matching_text
 from accounts.platforms.slack.client import (
@@ -79,20 +79,20 @@ class SlackApplication(OAuthApplication):
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
-        with EXCHANGE_ERRORS.repeatable_call_errors():
+        with EXCHANGE_ERRORS.translating_repeatable_call_errors():
             headers = basic_header(self.client_id, self.client_secret)
             answer = WebApi(self.token_url).post("", data=dict(form), headers=headers)
             required_matching_text(answer, "access_token", _TOKEN, "access token")
             return answer
 
-    def check_grant(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
+    def check_token_response(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
         """Raise an error if the Slack app was installed without a required OAuth scope or with tokens that expire."""
         if has_refresh_token:
             raise ConnectionUnavailable(
                 "The operator's app at Slack has token rotation switched on, with which channels cannot be connected.",
                 suggested_action="Ask the operator of the service to set up an app without token rotation.",
             )
-        super().check_grant(granted)
+        super().check_token_response(granted)
 
 
 def fetch_channels(api: WebApi) -> tuple[Identity, ...]:
@@ -122,12 +122,12 @@ def fetch_channels(api: WebApi) -> tuple[Identity, ...]:
 
 
 def check_and_identify_channel(api: WebApi, stored: Mapping[str, Any], external_id: str) -> Identity:
-    """Ask Slack whether the installed app has access to a channel. Raises AccountDisconnected, SlackError, OutboundError."""
+    """Ask Slack whether the installed app has access to a channel. Raises ReauthRequired, SlackError, OutboundError."""
     details = object_or_empty(api.get("/conversations.info", {"channel": stored["id"]}).get("channel"))
     if details.get("id") != stored["id"]:
         raise UnreadableAnswer("The response is not about this channel.")
     if details.get("is_archived") is True:
-        raise AccountDisconnected("The channel is archived.", suggested_action="Unarchive it in Slack, then try again.")
+        raise ReauthRequired("The channel is archived.", suggested_action="Unarchive it in Slack, then try again.")
     return _identity(details, stored["site"], external_id)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from accounts.platforms.http.responses import required_matching_text
 from accounts.platforms.slack import webhook
 from accounts.platforms.slack.client import ERRORS, WebApi
-from accounts.platforms.slack.webhook import Webhook
+from accounts.platforms.slack.webhook import WebhookClient
 from accounts.platforms.types import Content, Published
 
 OPTIONS = ("thread_ts", "mrkdwn", "unfurl_links", "unfurl_media")
@@ -38,7 +38,7 @@ def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
     return published_message(channel, timestamp, content)
 
 
-def send_by_webhook(hook: Webhook, content: Content) -> Published:
+def send_by_webhook(hook: WebhookClient, content: Content) -> Published:
     """Step that posts a Slack message by a webhook instead of the app; the post then has no id and no URL.
 
     Raises the same errors as `send_as_app`.

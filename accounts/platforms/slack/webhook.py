@@ -38,7 +38,7 @@ class WebhookError(SlackError):
 
 
 @dataclass(frozen=True)
-class Webhook(JsonClient):
+class WebhookClient(JsonClient):
     """The client of one Slack webhook. Calls raise WebhookError, NotSent, NoAnswer.
 
     `id` is the webhook's id with its workspace, without the token.
@@ -68,14 +68,14 @@ class WebhookErrorTranslator(SlackErrorTranslator):
     )
     client = "webhook"
 
-    def may_have_effect(self, error: SlackError) -> bool:
+    def request_may_have_taken_effect(self, error: SlackError) -> bool:
         """Return whether the Slack webhook may have posted the message although it answered with this error.
 
         Slack answers `ok`, and errors never with a status of success.
         """
-        return error.status < 300 or super().may_have_effect(error)
+        return error.status < 300 or super().request_may_have_taken_effect(error)
 
-    def rejects_content(self, error: SlackError) -> bool:
+    def means_content_rejected(self, error: SlackError) -> bool:
         """Return whether the Slack webhook's error means that it refuses the message."""
         return error.status in (400, 413)
 
@@ -83,7 +83,7 @@ class WebhookErrorTranslator(SlackErrorTranslator):
 ERRORS = WebhookErrorTranslator()
 
 
-def webhook_at(given: str, api_base: str) -> Webhook:
+def webhook_client(given: str, api_base: str) -> WebhookClient:
     """Return the client of the Slack webhook whose URL an owner entered.
 
     The URL's host has to be Slack's or that of `api_base`.
@@ -100,15 +100,15 @@ def webhook_at(given: str, api_base: str) -> Webhook:
             "Incoming Webhooks.",
         )
     origin, team, hook, token = found.groups()
-    return Webhook(f"{origin}/services/{team}/{hook}/{token}", id=f"{team}/{hook}")
+    return WebhookClient(f"{origin}/services/{team}/{hook}/{token}", id=f"{team}/{hook}")
 
 
-def check_and_identify_webhook(hook: Webhook) -> Identity:
+def probe_and_identify_webhook(hook: WebhookClient) -> Identity:
     """Check that a Slack webhook exists by sending an empty message, which Slack refuses. Returns the webhook's account.
 
-    Slack does not say which channel the webhook posts to. Raises AccountDisconnected, Transient.
+    Slack does not say which channel the webhook posts to. Raises ReauthRequired, Transient.
     """
-    with ERRORS.repeatable_call_errors():
+    with ERRORS.translating_repeatable_call_errors():
         try:
             hook.post("", json={"text": ""})
         except WebhookError as error:

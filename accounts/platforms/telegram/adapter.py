@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from accounts.platforms.base import Platform
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
+from accounts.platforms.errors import CredentialsRejected, ReauthRequired
 from accounts.platforms.telegram import messages
 from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
-from accounts.platforms.telegram.chats import Chat, fetch_chat_if_postable
+from accounts.platforms.telegram.chats import Chat, fetch_postable_chat
 from accounts.platforms.telegram.client import NEW_TOKEN_ADVICE, BotApi
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 
@@ -39,8 +39,8 @@ class Telegram(Platform):
         """
         given = {name: credentials[name].strip() for name in ("bot_token", "chat_id")}
         try:
-            chat = fetch_chat_if_postable(self._api(given), given["chat_id"])
-        except AccountDisconnected as error:
+            chat = fetch_postable_chat(self._api(given), given["chat_id"])
+        except ReauthRequired as error:
             raise CredentialsRejected(error.message, suggested_action=error.suggested_action) from error
         external_id = str(chat.id)
         grant = Grant(credentials=given, tokens=chat.fields_to_store(), external_id=external_id)
@@ -49,7 +49,7 @@ class Telegram(Platform):
     def identify(self, grant: Grant) -> Identity:
         """Adapter method that checks whether the bot of a connected Telegram chat still exists and may post there.
 
-        Raises TokenExpired if the chat has a new id, AccountDisconnected, Transient.
+        Raises TokenExpired if the chat has a new id, ReauthRequired, Transient.
         """
         chat = self._chat(grant)
         if chat.id != grant.tokens["chat_id"]:
@@ -59,14 +59,14 @@ class Telegram(Platform):
     def refresh(self, grant: Grant) -> Grant:
         """Adapter method that returns a Telegram chat's secrets with its new id, after its group has become a supergroup.
 
-        Raises AccountDisconnected if the chat has no new id, since bots' tokens do not expire; Transient.
+        Raises ReauthRequired if the chat has no new id, since bots' tokens do not expire; Transient.
         """
         chat = self._chat(grant)
         if chat.id == grant.tokens["chat_id"]:
-            raise AccountDisconnected("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN_ADVICE)
+            raise ReauthRequired("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN_ADVICE)
         return replace(grant, tokens=chat.fields_to_store())
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a Telegram publication: build the request of the message, or send it."""
         if progress.phase == "start":
             return Progress("send", messages.build_request(content))
@@ -75,8 +75,8 @@ class Telegram(Platform):
         )
 
     def _chat(self, grant: Grant) -> Chat:
-        return fetch_chat_if_postable(self._api(grant.credentials), grant.tokens["chat_id"])
+        return fetch_postable_chat(self._api(grant.credentials), grant.tokens["chat_id"])
 
     def _api(self, credentials: Mapping[str, Any]) -> BotApi:
-        base = self.setting("API_BASE", "https://api.telegram.org").rstrip("/")
+        base = self.platform_setting("API_BASE", "https://api.telegram.org").rstrip("/")
         return BotApi(base, credentials["bot_token"])

@@ -5,10 +5,10 @@ Source: core.telegram.org/bots and /bots/api, and the constants of its libraries
 
 from __future__ import annotations
 
-from accounts.platforms.counting import code_points, utf16_units
+from accounts.platforms.counting import code_point_length, utf16_length
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
-from accounts.platforms.polls import poll_option_schema
+from accounts.platforms.polls import poll_schema
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, FileRules, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -17,7 +17,7 @@ POLL = PollRules(
     max_choices=12,
     max_choice_length=100,
     counted_as="characters",
-    count=code_points,
+    count=code_point_length,
     min_duration_minutes=1,  # 5 seconds, rounded up to a minute
     max_duration_minutes=43_800,  # 2,628,000 seconds
     min_choices=1,
@@ -31,7 +31,7 @@ POLL = PollRules(
 CAPABILITIES = Capabilities(
     # The limits are for the text without markup; the text with its markup is never shorter.
     text=TextRules(
-        max_length=4096, counted_as="utf16", count=utf16_units, max_length_with_media=1024, max_length_with_poll=300
+        max_length=4096, counted_as="utf16", count=utf16_length, max_length_with_media=1024, max_length_with_poll=300
     ),
     media=MediaRules(
         max_count=10,
@@ -86,7 +86,7 @@ CAPABILITIES = Capabilities(
             "minimum": 1,
             "maximum": MAX_ID,
         },
-        poll=poll_option_schema(POLL),
+        poll=poll_schema(POLL),
     ),
     # Telegram allows one message a second in a chat, with short bursts, and 20 a minute in a group.
     pace=PostingPace(seconds=3, burst=3),

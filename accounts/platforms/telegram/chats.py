@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from accounts.platforms.errors import AccountDisconnected, TokenExpired
+from accounts.platforms.errors import ReauthRequired, TokenExpired
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, one_line
 from accounts.platforms.telegram.client import ADD_BOT_ADVICE, ERRORS, BotApi, BotApiError
 from accounts.platforms.types import Identity
@@ -75,9 +75,9 @@ class Chat:
         return f"https://t.me/{path}/{message_id}"
 
 
-def fetch_chat_if_postable(api: BotApi, chat_id: int | str) -> Chat:
-    """Return the Telegram chat with this id or @username if the bot may post to it. Raises AccountDisconnected, Transient."""
-    with ERRORS.repeatable_call_errors():
+def fetch_postable_chat(api: BotApi, chat_id: int | str) -> Chat:
+    """Return the Telegram chat with this id or @username if the bot may post to it. Raises ReauthRequired, Transient."""
+    with ERRORS.translating_repeatable_call_errors():
         bot_id = _object(api, "getMe").get("id")
         try:
             return _open(api, chat_id, bot_id)
@@ -95,7 +95,7 @@ def _open(api: BotApi, chat_id: int | str, bot_id: Any) -> Chat:
     member = _object(api, "getChatMember", chat_id=chat.id, user_id=bot_id)
     if not _may_post(chat, object_or_empty(details.get("permissions")), member):
         where = "this channel" if chat.type == "channel" else "this chat"
-        raise AccountDisconnected(f"The bot may not post to {where}.", suggested_action=ADD_BOT_ADVICE)
+        raise ReauthRequired(f"The bot may not post to {where}.", suggested_action=ADD_BOT_ADVICE)
     return chat
 
 
@@ -111,7 +111,7 @@ def _may_post(chat: Chat, permissions: Mapping[str, Any], member: Mapping[str, A
 
 
 def _object(api: BotApi, method: str, **fields: Any) -> dict[str, Any]:
-    result = api.run(method, fields)
+    result = api.call_method(method, fields)
     if not isinstance(result, dict):
         raise UnreadableAnswer("The result is not an object.")
     return result

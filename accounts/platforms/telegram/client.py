@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError
+from accounts.platforms.errors import OutcomeUnknown, PlatformError, ReauthRequired
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
-from accounts.platforms.http.responses import json_object_or_none, object_or_empty, retry_after_seconds
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
+from accounts.platforms.http.responses import json_object_or_none, object_or_empty, wait_seconds_from_json
 from config.outbound import OutboundError, Response, build_multipart_body
 
 UPLOAD_TIMEOUT_SECONDS = 180.0  # 50 MB at 300 kB per second
@@ -40,7 +40,7 @@ _ABOUT_THE_POST = re.compile(
 _ABOUT_A_PART = re.compile(r"failed to send message #", re.IGNORECASE)
 
 
-class BotApiError(ApiError):
+class BotApiError(PlatformHttpError):
     """An error response of Telegram's Bot API; `moved_to` is the new id of a chat whose id has changed, otherwise None."""
 
     def __init__(self, response: Response, token: str) -> None:
@@ -48,7 +48,7 @@ class BotApiError(ApiError):
         description, parameters = content.get("description"), object_or_empty(content.get("parameters"))
         super().__init__(response, reason=description.replace(token, "<token>") if isinstance(description, str) else "")
         self.from_api = content.get("ok") is False and response.status >= 400
-        waiting = retry_after_seconds(parameters.get("retry_after"))
+        waiting = wait_seconds_from_json(parameters.get("retry_after"))
         self.retry_after = self.retry_after if waiting is None else waiting
         moved_to = parameters.get("migrate_to_chat_id")
         self.moved_to: int | None = moved_to if type(moved_to) is int else None
@@ -61,7 +61,7 @@ class BotApi(JsonClient):
     timeout_seconds = 20.0
     max_bytes = 262_144
 
-    def run(
+    def call_method(
         self,
         method: str,
         fields: Mapping[str, Any] | None = None,
@@ -111,7 +111,7 @@ class TelegramErrorTranslator(ErrorTranslator[BotApiError]):
         if _ABOUT_A_PART.search(error.reason):
             return OutcomeUnknown(f"Telegram may have sent a part of the album: {error.reason}")
         if error.status in (401, 404):
-            return AccountDisconnected("Telegram does not accept the bot's token.", suggested_action=NEW_TOKEN_ADVICE)
+            return ReauthRequired("Telegram does not accept the bot's token.", suggested_action=NEW_TOKEN_ADVICE)
         if error.status == 403 or (error.status == 400 and _ABOUT_THE_BOT.search(error.reason)):
             return self.missing_bot_permission_error(error)
         return None
@@ -125,11 +125,11 @@ class TelegramErrorTranslator(ErrorTranslator[BotApiError]):
             return self.missing_bot_permission_error(error)
         return super().repeatable_call_error(error)
 
-    def missing_bot_permission_error(self, error: BotApiError) -> AccountDisconnected:
+    def missing_bot_permission_error(self, error: BotApiError) -> ReauthRequired:
         """Translate an error of Telegram's Bot API about a permission that the bot lacks, such as to post."""
-        return AccountDisconnected(f"Telegram refuses the bot: {error.reason}", suggested_action=ADD_BOT_ADVICE)
+        return ReauthRequired(f"Telegram refuses the bot: {error.reason}", suggested_action=ADD_BOT_ADVICE)
 
-    def may_have_effect(self, error: BotApiError) -> bool:
+    def request_may_have_taken_effect(self, error: BotApiError) -> bool:
         """Return whether Telegram may have sent the post although it answered with this error.
 
         Telegram also answers 500 for a message that was sent and cannot be shown.

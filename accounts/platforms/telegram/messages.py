@@ -110,7 +110,7 @@ def _dimensions(file: MediaFile) -> dict[str, Any]:
 def send_request(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Published:
     """Send the Telegram message whose request `build_request` has built.
 
-    Raises OutcomeUnknown, or (if nothing was sent) Transient, RateLimited, AccountDisconnected, ContentRejected, and
+    Raises OutcomeUnknown, or (if nothing was sent) Transient, RateLimited, ReauthRequired, ContentRejected, and
     TokenExpired if the chat has a new id.
     """
     with ERRORS.translating_publish_errors("this post"):
@@ -139,7 +139,7 @@ def _request(api: BotApi, chat_id: int, message: Mapping[str, Any], media: Seque
             }
         except Exception as error:  # each storage raises its own errors; nothing has been sent yet
             raise Transient("The service could not open the media of the post.") from error
-        return api.run(message["method"], {"chat_id": chat_id, **message["fields"]}, files)
+        return api.call_method(message["method"], {"chat_id": chat_id, **message["fields"]}, files)
 
 
 def _filename(part: str, file: MediaFile) -> str:

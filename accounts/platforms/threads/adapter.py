@@ -58,17 +58,17 @@ class Threads(MetaPlatform):
         """Return the operator's OAuth app at Threads, from the settings."""
         api = unversioned_address(self.graph_api_url())
         return ThreadsApplication(
-            self.setting("CLIENT_ID"),
-            self.setting("CLIENT_SECRET"),
-            authorize_url=f"{self.setting('AUTH_BASE', 'https://threads.com').rstrip('/')}/oauth/authorize",
+            self.platform_setting("CLIENT_ID"),
+            self.platform_setting("CLIENT_SECRET"),
+            authorize_url=f"{self.platform_setting('AUTH_BASE', 'https://threads.com').rstrip('/')}/oauth/authorize",
             token_url=f"{api}/oauth/access_token",
-            scopes=self.scopes(),
+            scopes=self.scopes_to_request(),
             api=api,
         )
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the one Threads profile that an access token gives access to."""
-        user = self.graph(tokens).get("/me", {"fields": "id,username,name,threads_profile_picture_url"})
+        user = self.graph_client(tokens).get("/me", {"fields": "id,username,name,threads_profile_picture_url"})
         username = username_of(user)
         return (
             Identity(
@@ -80,6 +80,6 @@ class Threads(MetaPlatform):
             ),
         )
 
-    def version(self) -> str:
+    def api_version(self) -> str:
         """Return the version number in URLs of the Threads API, of which only one version exists."""
         return "v1.0"

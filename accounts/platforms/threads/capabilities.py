@@ -7,11 +7,11 @@ developers.facebook.com/docs/threads (overview, publishing reference, text attac
 
 from __future__ import annotations
 
-from accounts.platforms.counting import threads_length
+from accounts.platforms.counting import threads_platform_length
 from accounts.platforms.links import link_spans
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.thread_option import thread_option_schema
+from accounts.platforms.thread_option import thread_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -29,7 +29,7 @@ CAPABILITIES = Capabilities(
     text=TextRules(
         max_length=500,
         counted_as="characters_emoji_bytes",
-        count=threads_length,
+        count=threads_platform_length,
         also=(("links", MAX_LINKS, count_different_links),),
     ),
     media=MediaRules(
@@ -82,7 +82,7 @@ CAPABILITIES = Capabilities(
             "pattern": r"^https?://[^\s]+$",
             "maxLength": 2000,
         },
-        thread=thread_option_schema(THREAD),
+        thread=thread_schema(THREAD),
     ),
     pace=PostingPace(seconds=432, burst=50),
     thread=THREAD,

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens
 from accounts.platforms.meta.errors import GraphError
-from accounts.platforms.meta.graph import Account, id_of
-from accounts.platforms.processing import check_again_or_give_up
+from accounts.platforms.meta.graph import AccountClient, id_of
+from accounts.platforms.processing import check_later_or_raise
 from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
 from accounts.platforms.types import Content, MediaFile, Progress, State
@@ -28,10 +28,10 @@ STATUSES = frozenset({"FINISHED", "IN_PROGRESS", "ERROR", "EXPIRED", "PUBLISHED"
 PUBLISHED = frozenset({"PUBLISHED", "A_POST"})
 
 
-def create_next_container(account: Account, content: Content, progress: Progress) -> Progress:
+def create_next_container(account: AccountClient, content: Content, progress: Progress) -> Progress:
     """Create the next Threads container (unpublished post): for one file of a carousel, or for a whole post.
 
-    Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
+    Raises ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
     """
     state, files = progress.state, () if progress.segments else content.media
     children = [*state.get("children", ())]
@@ -40,21 +40,21 @@ def create_next_container(account: Account, content: Content, progress: Progress
         children.append(_create(account, {**_file_form(file), "is_carousel_item": "true"}, file.filename or "the file"))
         state = {**state, "children": children}
         is_last = len(children) == len(files)
-        return check_later_or_give_up(progress, state, children) if is_last else progress.next_step("container", state)
+        return check_later_or_give_up(progress, state, children) if is_last else progress.with_next_step("container", state)
     form = _segment_form(content, files, children, progress.segments)
     container = _create(account, form, "this post")
     state = {**state, "container": container}
     if form["media_type"] == "TEXT":  # usually ready at once, so the first check has no pause before it
-        return progress.next_step("wait", {**state, "waiting": [container], "looks": 1})
+        return progress.with_next_step("wait", {**state, "waiting": [container], "looks": 1})
     return check_later_or_give_up(progress, state, [container])
 
 
-def check_containers(account: Account, progress: Progress) -> Progress | None:
+def check_containers(account: AccountClient, progress: Progress) -> Progress | None:
     """Ask Threads whether a post's containers (unpublished posts) are ready; returns None if it is published already."""
     state, waiting = progress.state, [*progress.state["waiting"]]
     while waiting:
-        with ERRORS.repeatable_call_errors():
-            status, reason = status_of(account, waiting[0])
+        with ERRORS.translating_repeatable_call_errors():
+            status, reason = fetch_container_status(account, waiting[0])
         if status in PUBLISHED and waiting[0] == state.get("container"):
             return None
         if status == "IN_PROGRESS" or (status == "UNKNOWN" and state["looks"] <= CHECKS_OF_UNKNOWN):
@@ -65,10 +65,10 @@ def check_containers(account: Account, progress: Progress) -> Progress | None:
             return restart_containers_step(progress, f"Threads could not prepare the post: {_explanation(reason or status)}")
         waiting.pop(0)
     state = {name: value for name, value in state.items() if name not in ("waiting", "looks")}
-    return progress.next_step("publish" if "container" in state else "container", state)
+    return progress.with_next_step("publish" if "container" in state else "container", state)
 
 
-def status_of(account: Account, container: str) -> tuple[str, str]:
+def fetch_container_status(account: AccountClient, container: str) -> tuple[str, str]:
     """Ask Threads for the status of a container (unpublished post) and, if the container failed, the reason.
 
     Raises GraphError, OutboundError.
@@ -93,7 +93,7 @@ def check_later_or_give_up(progress: Progress, state: State, waiting: Sequence[s
 
     Raises Transient after MAX_CHECKS.
     """
-    return check_again_or_give_up(
+    return check_later_or_raise(
         progress,
         "wait",
         {**state, "waiting": [*waiting]},
@@ -112,10 +112,10 @@ def restart_containers_step(progress: Progress, reason: str) -> Progress:
     repetitions = progress.state.get("anew", 0)
     if repetitions >= MAX_REPETITIONS:
         raise ContentRejected(reason, suggested_action="Make sure that the media can be fetched, then make a new post.")
-    return progress.next_step("container", {"since": progress.state["since"], "anew": repetitions + 1})
+    return progress.with_next_step("container", {"since": progress.state["since"], "anew": repetitions + 1})
 
 
-def _create(account: Account, form: Mapping[str, str], what: str) -> str:
+def _create(account: AccountClient, form: Mapping[str, str], what: str) -> str:
     with ERRORS.translating_content_errors(what):
         try:
             return id_of(account.graph.post_form(f"/{account.id}/threads", form))

@@ -10,7 +10,7 @@ from accounts.platforms.meta.errors import MetaErrorTranslator
 UNKNOWN_CONTAINER = 4279009  # also for a while after the container was created
 
 
-class ThreadsErrors(MetaErrorTranslator):
+class ThreadsErrorTranslator(MetaErrorTranslator):
     """The translation of errors of the Threads API into platform errors."""
 
     name = "threads"
@@ -25,4 +25,4 @@ class ThreadsErrors(MetaErrorTranslator):
     }
 
 
-ERRORS = ThreadsErrors()
+ERRORS = ThreadsErrorTranslator()

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty
 from accounts.platforms.meta.errors import GraphError
-from accounts.platforms.meta.graph import Account, earliest_post_time, id_of, same_text, time_of
+from accounts.platforms.meta.graph import AccountClient, id_of, same_text, start_with_clock_tolerance, time_of
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
@@ -28,7 +28,7 @@ PAGE_SIZE, MAX_PAGES = "100", 3  # of the list of a profile's posts
 MAX_MISSES = 4  # how often Threads may not find a container that it called ready; two and a half minutes
 
 
-def check_content_and_begin(account: Account, content: Content, progress: Progress) -> Progress:
+def check_content_and_begin(account: AccountClient, content: Content, progress: Progress) -> Progress:
     """Begin to publish a Threads post: check its content, and return the first publishing step.
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
@@ -39,10 +39,10 @@ def check_content_and_begin(account: Account, content: Content, progress: Progre
     attached = content.options.get("link_attachment", "")
     if count_different_links(f"{content.text}\n{attached}") > MAX_LINKS:
         raise ContentRejected(f"Threads accepts {MAX_LINKS} different links in a post, including `link_attachment`.")
-    return progress.next_step("container", {"since": timezone.now().isoformat()})
+    return progress.with_next_step("container", {"since": timezone.now().isoformat()})
 
 
-def check_segment_containers(account: Account, content: Content, progress: Progress) -> Progress:
+def check_segment_containers(account: AccountClient, content: Content, progress: Progress) -> Progress:
     """Return the next step of a Threads post: wait for its containers, publish it or, if published, continue the chain.
 
     Raises platform errors.
@@ -52,7 +52,7 @@ def check_segment_containers(account: Account, content: Content, progress: Progr
     )
 
 
-def publish_container(account: Account, content: Content, progress: Progress) -> Progress:
+def publish_container(account: AccountClient, content: Content, progress: Progress) -> Progress:
     """Publish the next post of a Threads chain, which Threads has prepared as a container (unpublished post).
 
     Raises platform errors.
@@ -67,13 +67,15 @@ def publish_container(account: Account, content: Content, progress: Progress) ->
             return _after_miss(progress)
 
 
-def find_possibly_published_post(account: Account, content: Content, progress: Progress) -> Progress | NotPublishedProof:
+def find_possibly_published_post(
+    account: AccountClient, content: Content, progress: Progress
+) -> Progress | NotPublishedProof:
     """Find the Threads post that an interrupted attempt may have published; if there is none, return a proof of that.
 
-    A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, AccountDisconnected, Transient.
+    A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, ReauthRequired, Transient.
     """
-    with ERRORS.repeatable_call_errors():
-        status, _ = containers.status_of(account, progress.state["container"])
+    with ERRORS.translating_repeatable_call_errors():
+        status, _ = containers.fetch_container_status(account, progress.state["container"])
     if status in containers.PUBLISHED:
         return _after_segment(content, progress, _id_of_published(account, content, progress))
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
@@ -86,14 +88,14 @@ def find_possibly_published_post(account: Account, content: Content, progress: P
     return _after_segment(content, progress, found)
 
 
-def fetch_permalink(account: Account, content: Content, progress: Progress) -> Published:
+def fetch_permalink(account: AccountClient, content: Content, progress: Progress) -> Published:
     """Ask Threads for the URL of a published post; if that fails, the post still counts as published.
 
     Raises platform errors about the URL.
     """
     post = progress.published
     assert post  # noqa: S101 - the step before has published the post
-    with ERRORS.repeatable_call_errors():
+    with ERRORS.translating_repeatable_call_errors():
         address = https_url_or_empty(account.graph.get(f"/{post.external_id}", {"fields": "id,permalink"}).get("permalink"))
     return Published(post.external_id, address, note="" if address else "Threads does not say where the post is shown.")
 
@@ -107,7 +109,7 @@ def _after_miss(progress: Progress) -> Progress:
     return containers.check_later_or_give_up(progress, {**state, "misses": misses, "looks": misses}, [state["container"]])
 
 
-def _id_of_published(account: Account, content: Content, progress: Progress) -> str:
+def _id_of_published(account: AccountClient, content: Content, progress: Progress) -> str:
     """Return the id of a Threads post that an earlier attempt has already published.
 
     For the last post of a chain this may be the container's id.
@@ -119,7 +121,7 @@ def _id_of_published(account: Account, content: Content, progress: Progress) -> 
     return found
 
 
-def _find_segment(account: Account, content: Content, progress: Progress) -> str | None:
+def _find_segment(account: AccountClient, content: Content, progress: Progress) -> str | None:
     """Search the Threads profile for the post that an interrupted attempt may have published; returns its id, or None.
 
     Raises OutcomeUnknown if several posts match or the list cannot be read, TokenExpired, Transient.
@@ -140,16 +142,16 @@ def _find_segment(account: Account, content: Content, progress: Progress) -> str
     return found[0] if found else None
 
 
-def _posts_since(account: Account, edge: str, since: str) -> Iterator[dict[str, Any]]:
+def _posts_since(account: AccountClient, edge: str, since: str) -> Iterator[dict[str, Any]]:
     """List the Threads profile's posts or replies created after the time `since`, newest first."""
-    start = earliest_post_time(since)
+    start = start_with_clock_tolerance(since)
     params = {
         "fields": "id,text,timestamp,media_type" + (",replied_to" if edge == "replies" else ""),
         "since": str(int(start.timestamp())),
         "limit": PAGE_SIZE,
     }
     too_long = OutcomeUnknown("The profile has posted too much since then to find this post.", final=True)
-    for post in account.graph.list_all(f"/{account.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long):
+    for post in account.graph.iterate_pages(f"/{account.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long):
         created_at = time_of(post, "timestamp")
         if created_at and created_at >= start:
             yield post
@@ -171,6 +173,6 @@ def _after_segment(content: Content, progress: Progress, media_id: str) -> Progr
     """Return the next publishing step of a Threads chain: prepare the next post or, after the last, ask for the URL."""
     sent = (*progress.segments, media_id)
     if len(sent) < len(thread_segment_texts(content)):
-        return replace(progress, segments=sent).next_step("container", {"since": progress.state["since"]})
+        return replace(progress, segments=sent).with_next_step("container", {"since": progress.state["since"]})
     # Without the segments, because messages about errors would say that a further one is missing.
-    return replace(progress, segments=(), published=Published(sent[0], "")).next_step("permalink", {})
+    return replace(progress, segments=(), published=Published(sent[0], "")).with_next_step("permalink", {})

@@ -37,15 +37,15 @@ class TikTok(OAuthPlatform):
 
     def application(self) -> TikTokApplication:
         """Return the operator's OAuth app at TikTok, from the settings."""
-        site = self.setting("AUTH_BASE", SITE).rstrip("/")
+        site = self.platform_setting("AUTH_BASE", SITE).rstrip("/")
         return TikTokApplication(
-            self.setting("CLIENT_ID"),
-            self.setting("CLIENT_SECRET"),
+            self.platform_setting("CLIENT_ID"),
+            self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{site}/v2/auth/authorize/",
             token_url=f"{self._address()}/v2/oauth/token/",
             revoke_url=f"{self._address()}/v2/oauth/revoke/",
             scopes=SCOPES,
-            pkce=self.setting("PKCE"),
+            pkce=self.platform_setting("PKCE"),
         )
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
@@ -66,13 +66,15 @@ class TikTok(OAuthPlatform):
             ),
         )
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a TikTok publication: announce or send the files, or ask for the post's status."""
         if progress.phase == "start":
-            posts.check_photo_urls(content, self.setting("VERIFIED_PREFIX"))
+            posts.check_photo_urls(content, self.platform_setting("VERIFIED_PREFIX"))
         return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | NotPublishedProof:
+    def find_possibly_published_post(
+        self, grant: Grant, content: Content, progress: Progress
+    ) -> Progress | NotPublishedProof:
         """Adapter method that asks TikTok whether it has the whole video of an interrupted attempt and publishes it."""
         return publishing.find_possibly_uploaded_video(self._api(grant.tokens), content, progress)
 
@@ -80,4 +82,4 @@ class TikTok(OAuthPlatform):
         return Api(self._address(), tokens["access_token"])
 
     def _address(self) -> str:
-        return self.setting("API_BASE", "https://open.tiktokapis.com").rstrip("/")
+        return self.platform_setting("API_BASE", "https://open.tiktokapis.com").rstrip("/")

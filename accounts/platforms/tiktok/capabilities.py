@@ -7,7 +7,7 @@ may see it. Source: developers.tiktok.com (direct post, photo post, media transf
 
 from __future__ import annotations
 
-from accounts.platforms.counting import utf16_units
+from accounts.platforms.counting import utf16_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
@@ -17,7 +17,7 @@ PUBLIC = "PUBLIC_TO_EVERYONE"
 MAX_PHOTOS = 35
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=2200, counted_as="utf16", count=utf16_units, max_length_with_images=4000),
+    text=TextRules(max_length=2200, counted_as="utf16", count=utf16_length, max_length_with_images=4000),
     media=MediaRules(
         max_count=MAX_PHOTOS,
         images=ImageRules(mime_types=("image/jpeg", "image/webp"), max_bytes=20_000_000, max_count=MAX_PHOTOS),

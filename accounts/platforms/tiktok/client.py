@@ -16,15 +16,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     ContentRejected,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
 )
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.oauth import OAuthApplication
 from accounts.platforms.http.responses import UnreadableAnswer, json_object_or_none, line_without_tokens, object_or_empty
 from config.outbound import Response
@@ -61,12 +61,12 @@ class TikTokApplication(OAuthApplication):
     client_id_parameter = "client_key"
     revoked_statuses = frozenset({200, 400, 401})
 
-    def challenge(self, verifier: str) -> str:
+    def pkce_challenge(self, verifier: str) -> str:
         """Return the PKCE challenge that the operator's OAuth app sends to TikTok, in hexadecimal if a setting says so."""
-        return hashlib.sha256(verifier.encode()).hexdigest() if self.pkce == "hex" else super().challenge(verifier)
+        return hashlib.sha256(verifier.encode()).hexdigest() if self.pkce == "hex" else super().pkce_challenge(verifier)
 
 
-class TikTokError(ApiError):
+class TikTokError(PlatformHttpError):
     """An error response of TikTok's API; `code` is TikTok's name for the error."""
 
     def __init__(self, response: Response) -> None:
@@ -103,7 +103,7 @@ class Api(JsonClient):
         return response.status == 200 and code == "ok"
 
 
-class TikTokErrors(ErrorTranslator[TikTokError]):
+class TikTokErrorTranslator(ErrorTranslator[TikTokError]):
     """The translation of TikTok's API errors into platform errors."""
 
     name = "tiktok"
@@ -127,7 +127,7 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
         if error.code == "rate_limit_exceeded" or error.status == 429:
             return RateLimited("TikTok's rate limit is reached.", retry_after=error.retry_after or MINUTE_SECONDS)
         if error.code in ACCOUNT_ERRORS:
-            return AccountDisconnected(ACCOUNT_ERRORS[error.code])
+            return ReauthRequired(ACCOUNT_ERRORS[error.code])
         if error.code == "access_token_invalid":
             return TokenExpired("TikTok no longer accepts the access token.")
         if error.code in SERVICE_ERRORS:
@@ -138,16 +138,16 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
             return ContentRejected(f"TikTok does not let the creator post: {error.reason}")
         return self.transient_error(error) if error.code in TRANSIENT_ERRORS else None
 
-    def rejects_content(self, error: TikTokError) -> bool:
+    def means_content_rejected(self, error: TikTokError) -> bool:
         """Return whether TikTok's error has a name, since most named errors mean that TikTok refuses the content."""
         return bool(error.code)
 
-    def may_have_effect(self, error: TikTokError) -> bool:
+    def request_may_have_taken_effect(self, error: TikTokError) -> bool:
         """Return whether TikTok may have carried out a request that it answered with an error, such as a server error."""
         return error.status >= 500 or error.code in TRANSIENT_ERRORS
 
 
-ERRORS = TikTokErrors()
+ERRORS = TikTokErrorTranslator()
 
 
 def profile_url(username: str) -> str:

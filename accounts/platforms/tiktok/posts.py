@@ -50,7 +50,7 @@ def fetch_creator_limits(api: Api) -> CreatorLimits:
     )
 
 
-def is_video(content: Content) -> bool:
+def is_video_not_photos(content: Content) -> bool:
     """Return whether the TikTok post is a video and not photos. Raises ContentRejected if it is neither."""
     kinds = {file.kind for file in content.media}
     if kinds == {"video"} and len(content.media) == 1:
@@ -69,7 +69,12 @@ def check_creator_limits(content: Content, creator: CreatorLimits) -> None:
             suggested_action="Make a new post with a privacy_level that the creator may choose.",
         )
     milliseconds = content.media[0].duration_ms
-    if is_video(content) and milliseconds and creator.longest_seconds and milliseconds > creator.longest_seconds * 1000:
+    if (
+        is_video_not_photos(content)
+        and milliseconds
+        and creator.longest_seconds
+        and milliseconds > creator.longest_seconds * 1000
+    ):
         raise ContentRejected(
             f"The video has {milliseconds / 1000:g} seconds; the creator may post {creator.longest_seconds}."
         )
@@ -77,7 +82,7 @@ def check_creator_limits(content: Content, creator: CreatorLimits) -> None:
 
 def check_photo_urls(content: Content, verified: str) -> None:
     """Check a TikTok post's photos: raise ConnectionUnavailable unless their URLs begin with one verified at TikTok."""
-    if is_video(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
+    if is_video_not_photos(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
         return
     raise ConnectionUnavailable(
         "TikTok fetches photos from addresses only that the operator has verified.",

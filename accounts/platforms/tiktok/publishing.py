@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, RateLimited, Transient
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.responses import UnreadableAnswer, required_matching_text
 from accounts.platforms.tiktok import posts, status
 from accounts.platforms.tiktok.client import ERRORS, MINUTE_SECONDS, Api
@@ -39,14 +39,14 @@ class ChunkOutOfOrder(Exception):
     """Raised if TikTok expects another chunk of the video than the one that was sent."""
 
 
-class TransferErrors(ErrorTranslator[ApiError]):
+class TransferErrorTranslator(ErrorTranslator[PlatformHttpError]):
     """The translation of TikTok's errors when a chunk of a video is uploaded."""
 
     name = "tiktok"
     label = "TikTok"
-    error = ApiError
+    error = PlatformHttpError
 
-    def platform_specific_error(self, error: ApiError) -> PlatformError | None:
+    def platform_specific_error(self, error: PlatformHttpError) -> PlatformError | None:
         """Return the PlatformError for TikTok's rate limit or status 401 during an upload; None for all other errors.
 
         A 401 is not about the access token, because none was sent.
@@ -55,18 +55,18 @@ class TransferErrors(ErrorTranslator[ApiError]):
             return RateLimited("TikTok's rate limit is reached.", retry_after=error.retry_after or MINUTE_SECONDS)
         return self.transient_error(error) if error.status == 401 else None
 
-    def rejects_content(self, error: ApiError) -> bool:
+    def means_content_rejected(self, error: PlatformHttpError) -> bool:
         """Return whether TikTok's error means that it refuses the bytes of a video's chunk."""
         return error.status in (400, 413, 415)
 
 
-TRANSFER_ERRORS = TransferErrors()
+TRANSFER_ERRORS = TransferErrorTranslator()
 
 
 def check_creator_and_announce(api: Api, content: Content, progress: Progress) -> Progress:
     """Begin to publish a TikTok post: check what the creator may post, and announce the video if there is one.
 
-    Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
+    Raises as every step here: ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
     """
     announced = progress.state.get("announced", 0)
     if announced >= status.MAX_ANNOUNCEMENTS:
@@ -75,8 +75,8 @@ def check_creator_and_announce(api: Api, content: Content, progress: Progress) -
         creator = posts.fetch_creator_limits(api)
         posts.check_creator_limits(content, creator)
         following = {"username": creator.username, "announced": announced + 1}
-        if not posts.is_video(content):
-            return progress.next_step("create", {**following, "comment_disabled": creator.comment_disabled})
+        if not posts.is_video_not_photos(content):
+            return progress.with_next_step("create", {**following, "comment_disabled": creator.comment_disabled})
         publish_id, address = _announce(api, content, creator)
     sealed = encrypt_upload_url(address, key=content.key)
     return _next_chunk(content, progress, {**following, "publish_id": publish_id, "address": sealed, "chunks": 0})
@@ -100,7 +100,7 @@ def upload_parts_before_last(api: Api, content: Content, progress: Progress) -> 
     return _next_chunk(content, progress, {**state, "chunks": last})
 
 
-def upload_last_part(api: Api, content: Content, progress: Progress) -> Progress:
+def upload_last_part_and_publish(api: Api, content: Content, progress: Progress) -> Progress:
     """Upload the last part of a video to TikTok, which then publishes the video.
 
     Raises OutcomeUnknown if the part may have arrived.
@@ -128,7 +128,7 @@ def publish_photos(api: Api, content: Content, progress: Progress) -> Progress:
 STEPS = {
     "start": check_creator_and_announce,
     "upload": upload_parts_before_last,
-    "finish": upload_last_part,
+    "finish": upload_last_part_and_publish,
     "create": publish_photos,
     "poll": status.check_published,
 }
@@ -179,7 +179,7 @@ def _upload_address(content: Content, state: State) -> str:
 def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> None:
     """Upload one chunk of a video's file to TikTok.
 
-    Raises UploadUrlExpired, ChunkOutOfOrder, ApiError, NotSent, NoAnswer.
+    Raises UploadUrlExpired, ChunkOutOfOrder, PlatformHttpError, NotSent, NoAnswer.
     """
     size, count = _chunks_of(file)
     start, end = index * size, file.size_bytes if index == count - 1 else (index + 1) * size
@@ -188,7 +188,7 @@ def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> 
     chunk = opened.read(end - start)
     try:
         JsonClient("").send_to_url("PUT", address, data=chunk, headers=headers, timeout=CHUNK_SECONDS)
-    except ApiError as error:
+    except PlatformHttpError as error:
         if error.status in ENDED:
             raise UploadUrlExpired from error
         if error.status == OUT_OF_ORDER:
@@ -205,7 +205,7 @@ def _chunks_of(file: MediaFile) -> tuple[int, int]:
 
 def _next_chunk(content: Content, progress: Progress, state: State) -> Progress:
     _, count = _chunks_of(content.media[0])
-    return progress.next_step("upload" if state["chunks"] < count - 1 else "finish", state)
+    return progress.with_next_step("upload" if state["chunks"] < count - 1 else "finish", state)
 
 
 def _received(api: Api, content: Content, state: State) -> int | None:
@@ -215,7 +215,7 @@ def _received(api: Api, content: Content, state: State) -> int | None:
     """
     try:
         with ERRORS.translating_content_errors("the question"):
-            current = status.get_status(api, state["publish_id"])
+            current = status.fetch_post_status(api, state["publish_id"])
     except ContentRejected as error:
         raise OutcomeUnknown(f"TikTok does not say what became of the video: {error.message}") from error
     return current.received if current.name == "PROCESSING_UPLOAD" else content.media[0].size_bytes
@@ -243,4 +243,4 @@ def _continue_at(content: Content, progress: Progress, received: int) -> Progres
 
 def _start_again(progress: Progress) -> Progress:
     """Return the publishing step that starts a TikTok video's upload again, after one that cannot be continued."""
-    return progress.next_step("start", {"announced": progress.state["announced"]})
+    return progress.with_next_step("start", {"announced": progress.state["announced"]})

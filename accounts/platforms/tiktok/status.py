@@ -10,15 +10,15 @@ import re
 from dataclasses import dataclass, replace
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
+    ReauthRequired,
     TokenExpired,
     report_unmapped_code,
 )
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, one_line
-from accounts.platforms.processing import check_again_or_give_up, check_later, step_after_pause
+from accounts.platforms.processing import check_later, check_later_or_raise, step_after_pause
 from accounts.platforms.tiktok.capabilities import PUBLIC
 from accounts.platforms.tiktok.client import ERRORS, Api, profile_url
 from accounts.platforms.types import Content, Progress, Published
@@ -56,7 +56,7 @@ class PostStatus:
     fail_reason: str
 
 
-def get_status(api: Api, publish_id: str) -> PostStatus:
+def fetch_post_status(api: Api, publish_id: str) -> PostStatus:
     """Ask TikTok for the status of the post with this publish id. Raises TikTokError, NotSent, NoAnswer."""
     data = api.post("/v2/post/publish/status/fetch/", json={"publish_id": publish_id})
     name, received, ids = data.get("status"), data.get("uploaded_bytes"), data.get("publicaly_available_post_id")
@@ -81,12 +81,12 @@ def first_status_check_step(progress: Progress, publish_id: str) -> Progress:
 def check_published(api: Api, content: Content, progress: Progress) -> Progress | Published:
     """Ask whether TikTok has published a post; while TikTok is not done, return the step that asks again later.
 
-    Raises ContentRejected if TikTok rejected the post, OutcomeUnknown in the end, TokenExpired, AccountDisconnected.
+    Raises ContentRejected if TikTok rejected the post, OutcomeUnknown in the end, TokenExpired, ReauthRequired.
     """
     try:
-        with ERRORS.repeatable_call_errors():
-            status = get_status(api, progress.state["publish_id"])
-    except (TokenExpired, AccountDisconnected):
+        with ERRORS.translating_repeatable_call_errors():
+            status = fetch_post_status(api, progress.state["publish_id"])
+    except (TokenExpired, ReauthRequired):
         raise
     except PlatformError:  # the error says nothing about the post
         return _ask_again(content, progress)
@@ -133,7 +133,7 @@ def _failed(progress: Progress, reason: str) -> Progress:
 def _ask_again(content: Content, progress: Progress) -> Progress | Published:
     if progress.published:
         return _published(content, progress, None)
-    return check_again_or_give_up(
+    return check_later_or_raise(
         progress,
         "poll",
         progress.state,

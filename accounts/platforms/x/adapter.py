@@ -57,16 +57,16 @@ class X(OAuthPlatform):
     def application(self) -> XApplication:
         """Return the operator's OAuth app at X, from the settings."""
         return XApplication(
-            self.setting("CLIENT_ID"),
-            self.setting("CLIENT_SECRET"),
-            authorize_url=f"{self.setting('AUTH_BASE', SITE).rstrip('/')}/i/oauth2/authorize",
+            self.platform_setting("CLIENT_ID"),
+            self.platform_setting("CLIENT_SECRET"),
+            authorize_url=f"{self.platform_setting('AUTH_BASE', SITE).rstrip('/')}/i/oauth2/authorize",
             token_url=f"{self._api_address()}/2/oauth2/token",
             revoke_url=f"{self._api_address()}/2/oauth2/revoke",
             scopes=SCOPES,
             pkce="S256",
         )
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of an X publication: upload a media file, or create the post or the next post of a thread."""
         if progress.phase == "start":
             return posts.check_content_and_begin(content, progress)
@@ -74,7 +74,9 @@ class X(OAuthPlatform):
             return posts.create_next_post(self._api(grant), content, progress)
         return media.STEPS[progress.phase](self._api(grant), content.media, progress)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
+    def find_possibly_published_post(
+        self, grant: Grant, content: Content, progress: Progress
+    ) -> Progress | Published | NotPublishedProof:
         """Adapter method that searches for the X post which an interrupted attempt may have published."""
         return posts.find_possibly_published_post(self._api(grant), content, progress)
 
@@ -82,4 +84,4 @@ class X(OAuthPlatform):
         return Api(self._api_address(), grant.tokens["access_token"], grant.external_id, grant.tokens["username"])
 
     def _api_address(self) -> str:
-        return self.setting("API_BASE", "https://api.x.com").rstrip("/")
+        return self.platform_setting("API_BASE", "https://api.x.com").rstrip("/")

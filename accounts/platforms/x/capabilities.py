@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 
-from accounts.platforms.counting import URL_LENGTH, code_points, has_linked_url, x_weighted_length
+from accounts.platforms.counting import URL_LENGTH, code_point_length, x_has_url, x_weighted_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
-from accounts.platforms.polls import poll_option_schema
+from accounts.platforms.polls import poll_schema
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.thread_option import thread_option_schema
+from accounts.platforms.thread_option import thread_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -33,7 +33,7 @@ POLL = PollRules(
     max_choices=4,
     max_choice_length=25,
     counted_as="characters",
-    count=code_points,
+    count=code_point_length,
     min_duration_minutes=5,
     max_duration_minutes=10_080,
 )
@@ -96,10 +96,10 @@ CAPABILITIES = Capabilities(
         },
         made_with_ai={"type": "boolean", "description": "Label the post as made with AI."},
         paid_partnership={"type": "boolean", "description": "Label the post as a paid promotion."},
-        thread=thread_option_schema(THREAD),
-        poll=poll_option_schema(POLL),
+        thread=thread_schema(THREAD),
+        poll=poll_schema(POLL),
     ),
-    links_url=has_linked_url,
+    links_url=x_has_url,
     # X accepts 100 posts of an account in 15 minutes and 300 in three hours.
     pace=PostingPace(seconds=40, burst=30),
     thread=THREAD,

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError
+from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.oauth import GRANT_ENDED, OAuthApplication
 from accounts.platforms.http.responses import (
     UnreadableAnswer,
@@ -33,7 +33,7 @@ _LIMITS = ("x-rate-limit", "x-user-limit-24hour", "x-app-limit-24hour")
 _ID = re.compile(r"[0-9]{1,19}")
 
 
-class XError(ApiError):
+class XError(PlatformHttpError):
     """An error response of X's API.
 
     `code` is the last part of the problem's type, such as usage-capped; `fields` are the parameters that the error is about.
@@ -78,7 +78,7 @@ class Api(JsonClient):
     max_bytes = 2_000_000  # a page of posts with their entities
 
 
-class XErrors(ErrorTranslator[XError]):
+class XErrorTranslator(ErrorTranslator[XError]):
     """The translation of X's API errors into platform errors."""
 
     name = "x"
@@ -99,11 +99,11 @@ class XErrors(ErrorTranslator[XError]):
             return ConnectionUnavailable(f"X does not let this service use its API: {error.reason}")
         is_closed = error.status == 403 and _ACCOUNT_CLOSED.search(error.reason)
         if error.status != 401 and (is_closed or error.code == "unsupported-authentication"):
-            return AccountDisconnected(f"X refuses the account: {error.reason}")
+            return ReauthRequired(f"X refuses the account: {error.reason}")
         return None
 
 
-ERRORS = XErrors()
+ERRORS = XErrorTranslator()
 
 
 def data_of(answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import NO_REASON, line_without_tokens, object_or_empty
-from accounts.platforms.processing import check_again_or_give_up
+from accounts.platforms.processing import check_later_or_raise
 from accounts.platforms.types import MediaFile, MediaKind, Progress, State
 from accounts.platforms.x.client import ERRORS, Api, XError, data_of, id_of
 from config.outbound import build_multipart_body
@@ -30,11 +30,11 @@ Files = tuple[MediaFile, ...]
 def next_step(files: Files, progress: Progress, state: State) -> Progress:
     """Return the step for an X post's next media: upload a file or send an alt text; if none is left, create the post."""
     if len(state["media"]) < len(files):
-        return progress.next_step("upload", state)
+        return progress.with_next_step("upload", state)
     for index, file in enumerate(files):
         if index >= state["described"] and file.alt_text and file.kind != "video":
-            return progress.next_step("describe", {**state, "described": index})
-    return progress.next_step("create", state)
+            return progress.with_next_step("describe", {**state, "described": index})
+    return progress.with_next_step("create", state)
 
 
 def upload_image_or_announce_video(api: Api, files: Files, progress: Progress) -> Progress:
@@ -42,7 +42,7 @@ def upload_image_or_announce_video(api: Api, files: Files, progress: Progress) -
 
     Videos and GIFs are then uploaded in parts.
 
-    Like all steps here, it raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
+    Like all steps here, it raises ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
     """
     file = _current(files, progress)
     category = CATEGORIES.get(file.kind)
@@ -55,7 +55,7 @@ def upload_image_or_announce_video(api: Api, files: Files, progress: Progress) -
                 return _uploaded(files, progress, id_of(data_of(_post_form(api, "/2/media/upload", form))))
         announced = {"media_type": file.mime_type, "total_bytes": file.size_bytes, "media_category": category}
         media_id = id_of(data_of(api.post("/2/media/upload/initialize", json=announced)))
-    return progress.next_step("append", {**progress.state, "pending": media_id, "segment": 0, "looks": 0})
+    return progress.with_next_step("append", {**progress.state, "pending": media_id, "segment": 0, "looks": 0})
 
 
 def upload_next_parts(api: Api, files: Files, progress: Progress) -> Progress:
@@ -72,7 +72,7 @@ def upload_next_parts(api: Api, files: Files, progress: Progress) -> Progress:
         for index in range(first, last):
             part = ("segment", opened.read(SEGMENT_BYTES), "application/octet-stream")
             _post_form(api, f"/2/media/upload/{state['pending']}/append", {"segment_index": str(index), "media": part})
-    return progress.next_step("append" if last < count else "finalize", {**state, "segment": last})
+    return progress.with_next_step("append" if last < count else "finalize", {**state, "segment": last})
 
 
 def finalize_media_upload(api: Api, files: Files, progress: Progress) -> Progress:
@@ -142,7 +142,7 @@ def _after_check(files: Files, progress: Progress, data: Mapping[str, Any]) -> P
     asked = info.get("check_after_secs")
     pause = min(max(asked, 1), LONGEST_PAUSE_SECONDS) if type(asked) is int else LONGEST_PAUSE_SECONDS
     timeout = Transient("X has not finished processing the media.")
-    return check_again_or_give_up(
+    return check_later_or_raise(
         progress, "process", progress.state, first=pause, longest=pause, max_checks=MAX_CHECKS, timeout=timeout
     )
 

@@ -69,9 +69,9 @@ def create_next_post(api: Api, content: Content, progress: Progress) -> Progress
 def find_possibly_published_post(api: Api, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
     """Find the X post that an interrupted attempt may have created; return proof (a NotPublishedProof) if there is none.
 
-    Raises OutcomeUnknown and what `repeatable_call_errors` raises.
+    Raises OutcomeUnknown and what `translating_repeatable_call_errors` raises.
     """
-    with ERRORS.repeatable_call_errors():
+    with ERRORS.translating_repeatable_call_errors():
         found = _earlier_post_id(api, content, progress)
     return found if isinstance(found, NotPublishedProof) else _after_post(api, content, progress, found)
 
@@ -108,7 +108,7 @@ def _after_refusal(api: Api, content: Content, progress: Progress, refused: XErr
 def _after_post(api: Api, content: Content, progress: Progress, post_id: str) -> Progress | Published:
     sent = (*progress.segments, post_id)
     if len(sent) < len(thread_segment_texts(content)):
-        return replace(progress, segments=sent).next_step("create", progress.state)
+        return replace(progress, segments=sent).with_next_step("create", progress.state)
     # X finds posts by id, so the URL stays valid if the user name changes.
     return Published(sent[0], f"{SITE}/{api.username}/status/{sent[0]}")
 

@@ -40,11 +40,11 @@ class YouTube(OAuthPlatform):
 
         The setting AUTH_BASE replaces the URLs of Google's OAuth.
         """
-        base = self.setting("AUTH_BASE").rstrip("/")
+        base = self.platform_setting("AUTH_BASE").rstrip("/")
         tokens = base or "https://oauth2.googleapis.com"
         return YouTubeApplication(
-            self.setting("CLIENT_ID"),
-            self.setting("CLIENT_SECRET"),
+            self.platform_setting("CLIENT_ID"),
+            self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{base or 'https://accounts.google.com'}/o/oauth2/v2/auth",
             token_url=f"{tokens}/token",
             revoke_url=f"{tokens}/revoke",
@@ -57,9 +57,9 @@ class YouTube(OAuthPlatform):
         answer = self._api(tokens).get("/youtube/v3/channels", {"part": "snippet", "mine": "true"})
         return tuple(_identity(channel) for channel in items_of(answer))
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Exchange an OAuth code for connections to YouTube channels. Raises CredentialsRejected, Transient."""
-        connections = super().exchange(code=code, redirect_uri=redirect_uri, stored=stored)
+        connections = super().exchange_code(code=code, redirect_uri=redirect_uri, stored=stored)
         if not connections:
             raise CredentialsRejected(
                 "The Google account has no YouTube channel.",
@@ -67,16 +67,18 @@ class YouTube(OAuthPlatform):
             )
         return connections
 
-    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+    def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Adapter method that takes the next step of a YouTube publication: upload, thumbnail, or check of processing."""
         return videos.STEPS[progress.phase](self._api(grant.tokens), content, progress)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | NotPublishedProof:
+    def find_possibly_published_post(
+        self, grant: Grant, content: Content, progress: Progress
+    ) -> Progress | NotPublishedProof:
         """Adapter method that asks whether the upload of an interrupted attempt has created the YouTube video."""
         return videos.find_possibly_uploaded_video(self._api(grant.tokens), content, progress)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
-        return Api(self.setting("API_BASE", "https://www.googleapis.com").rstrip("/"), tokens["access_token"])
+        return Api(self.platform_setting("API_BASE", "https://www.googleapis.com").rstrip("/"), tokens["access_token"])
 
 
 def _identity(channel: Mapping[str, Any]) -> Identity:

@@ -20,9 +20,9 @@ from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError, RateLimited
+from accounts.platforms.errors import ConnectionUnavailable, PlatformError, RateLimited, ReauthRequired
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.oauth import OAuthApplication
 from accounts.platforms.http.responses import (
     UnreadableAnswer,
@@ -65,7 +65,7 @@ class YouTubeApplication(OAuthApplication):
     authenticates_revocation = False
 
 
-class YouTubeError(ApiError):
+class YouTubeError(PlatformHttpError):
     """An error response of YouTube's API; `code` is Google's reason, such as quotaExceeded."""
 
     def __init__(self, response: Response) -> None:
@@ -83,7 +83,7 @@ class Api(JsonClient):
         return super().is_success(response) or response.status == 308
 
 
-class YouTubeErrors(ErrorTranslator[YouTubeError]):
+class YouTubeErrorTranslator(ErrorTranslator[YouTubeError]):
     """The translation of YouTube's API errors into platform errors."""
 
     name = "youtube"
@@ -94,19 +94,19 @@ class YouTubeErrors(ErrorTranslator[YouTubeError]):
         """Return the PlatformError for YouTube's errors about quotas, account or project; None for other errors."""
         if error.code in DAILY_QUOTA:
             message = "The service's quota at YouTube is used up for today."
-            return RateLimited(message, retry_after=seconds_to_midnight_in_california())
+            return RateLimited(message, retry_after=seconds_until_quota_reset())
         if error.code in CHANNEL_LIMIT:
             message = "The channel has uploaded as much as YouTube allows."
             return RateLimited(message, retry_after=CHANNEL_PAUSE_SECONDS)
         if error.code in RATE_LIMIT:
             return RateLimited("YouTube's rate limit is reached.", retry_after=error.retry_after)
         if error.code in ACCOUNT_ERRORS:
-            return AccountDisconnected(ACCOUNT_ERRORS[error.code])
+            return ReauthRequired(ACCOUNT_ERRORS[error.code])
         if error.code in SERVICE_ERRORS:
             return ConnectionUnavailable(f"Google does not let this service use YouTube's API: {error.reason}")
         return self.transient_error(error) if error.status in (408, 409) else None
 
-    def rejects_content(self, error: YouTubeError) -> bool:
+    def means_content_rejected(self, error: YouTubeError) -> bool:
         """Return whether YouTube's error means that it refuses the video."""
         return self.is_documented(error) or (error.status == 400 and error.from_api)
 
@@ -115,10 +115,10 @@ class YouTubeErrors(ErrorTranslator[YouTubeError]):
         return error.status == 413 or CONTENT_ERRORS.fullmatch(error.code) is not None
 
 
-ERRORS = YouTubeErrors()
+ERRORS = YouTubeErrorTranslator()
 
 
-def seconds_to_midnight_in_california() -> float:
+def seconds_until_quota_reset() -> float:
     """Return the seconds until midnight in California, when YouTube resets its daily quota, plus one minute."""
     now = timezone.now().astimezone(CALIFORNIA)
     midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -78,7 +78,7 @@ class UploadSession:
         return UploadState(min(int(found[1]) + 1, self.size_bytes))
 
 
-def open_session(api: Api, file: MediaFile, resource: Mapping[str, Any], params: Mapping[str, str]) -> str:
+def request_session_url(api: Api, file: MediaFile, resource: Mapping[str, Any], params: Mapping[str, str]) -> str:
     """Open an upload session for a video at YouTube. Returns its URL. Raises YouTubeError, NotSent, NoAnswer."""
     response = api.send_to_url(
         "POST",

@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from accounts.platforms.counting import cut_to_limit, utf16_units
+from accounts.platforms.counting import cut_to_limit, utf16_length
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
+    ReauthRequired,
     TokenExpired,
     Transient,
 )
@@ -33,7 +33,7 @@ from accounts.platforms.youtube.upload_sessions import (
     UploadSession,
     UploadSessionExpired,
     UploadState,
-    open_session,
+    request_session_url,
 )
 
 PIECES_PER_STEP = 4
@@ -56,12 +56,12 @@ STATUS_OPTIONS = {
 def check_and_open_session(api: Api, content: Content, progress: Progress) -> Progress:
     """Run the first step of publishing a YouTube video: check the post, and open an upload session for the file.
 
-    Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
+    Raises as every step here: ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
     """
     _check(content)
     notify = "true" if content.options.get("notify_subscribers", True) else "false"
     with ERRORS.translating_content_errors(THE_VIDEO):
-        address = open_session(api, content.media[0], _resource(content), {"notifySubscribers": notify})
+        address = request_session_url(api, content.media[0], _resource(content), {"notifySubscribers": notify})
     opened = {"session": encrypt_upload_url(address, key=content.key), "sessions": progress.state.get("sessions", 0) + 1}
     return _next_step(content, progress, opened, UploadState(0))
 
@@ -86,7 +86,7 @@ def upload_pieces_before_last(api: Api, content: Content, progress: Progress) ->
     return _next_step(content, progress, progress.state, uploaded)
 
 
-def upload_last_piece(api: Api, content: Content, progress: Progress) -> Progress:
+def upload_last_piece_and_publish(api: Api, content: Content, progress: Progress) -> Progress:
     """Run the publishing step that uploads the last piece of a YouTube video, with which YouTube creates the video.
 
     Raises OutcomeUnknown if the piece may have arrived.
@@ -112,10 +112,10 @@ def upload_last_piece(api: Api, content: Content, progress: Progress) -> Progres
 def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
     """Find out whether an interrupted step has created the YouTube video; return the next step, or else a proof.
 
-    Raises OutcomeUnknown if YouTube no longer knows the upload or refuses to describe it, TokenExpired, AccountDisconnected,
+    Raises OutcomeUnknown if YouTube no longer knows the upload or refuses to describe it, TokenExpired, ReauthRequired,
     ConnectionUnavailable, Transient.
     """
-    with ERRORS.repeatable_call_errors():
+    with ERRORS.translating_repeatable_call_errors():
         try:
             uploaded = _session(api, content, progress.state).query_progress()
         except UploadSessionExpired as error:
@@ -152,19 +152,19 @@ def set_thumbnail(api: Api, content: Content, progress: Progress) -> Progress:
         if isinstance(error, Transient) and tries < MAX_THUMBNAIL_TRIES:
             return step_after_pause(progress, "thumbnail", {**state, "tries": tries}, FIRST_CHECK_SECONDS * 2**tries)
         note = f"The video has no thumbnail of its own: {error.message}"
-    return progress.next_step("process", {**state, "looks": 0, "note": note})
+    return progress.with_next_step("process", {**state, "looks": 0, "note": note})
 
 
 def check_processing(api: Api, content: Content, progress: Progress) -> Progress | Published:
-    """Ask whether YouTube has processed the video.
+    """Ask whether YouTube has processed the video; after MAX_CHECKS, return it as published, with a note.
 
-    Raises ContentRejected if YouTube could not process the video or removed it, TokenExpired, AccountDisconnected.
+    Raises ContentRejected if YouTube could not process the video or removed it, TokenExpired, ReauthRequired.
     """
     state = progress.state
     try:
-        with ERRORS.repeatable_call_errors():
+        with ERRORS.translating_repeatable_call_errors():
             videos = items_of(api.get("/youtube/v3/videos", {"part": "status", "id": state["video"]}))
-    except (TokenExpired, AccountDisconnected):
+    except (TokenExpired, ReauthRequired):
         raise
     except PlatformError:  # the error says nothing about the video
         videos = []
@@ -184,7 +184,7 @@ def check_processing(api: Api, content: Content, progress: Progress) -> Progress
 STEPS = {
     "start": check_and_open_session,
     "upload": upload_pieces_before_last,
-    "finish": upload_last_piece,
+    "finish": upload_last_piece_and_publish,
     "thumbnail": set_thumbnail,
     "process": check_processing,
 }
@@ -217,7 +217,7 @@ def _resource(content: Content) -> dict[str, Any]:
 def _title(content: Content) -> str:
     lines = ("".join(char if char.isprintable() else " " for char in line) for line in content.text.splitlines())
     first_line = next(filter(None, map(str.strip, lines)), "")
-    return cut_to_limit(first_line or PurePath(content.media[0].filename).stem or "Video", MAX_TITLE, utf16_units)
+    return cut_to_limit(first_line or PurePath(content.media[0].filename).stem or "Video", MAX_TITLE, utf16_length)
 
 
 def _privacy(content: Content) -> str:
@@ -248,7 +248,7 @@ def _start_again(progress: Progress) -> Progress:
     """
     if progress.state["sessions"] >= MAX_SESSIONS:
         raise Transient("YouTube repeatedly ends the upload before it is complete.")
-    return progress.next_step("start", {"sessions": progress.state["sessions"]})
+    return progress.with_next_step("start", {"sessions": progress.state["sessions"]})
 
 
 def _is_last_piece(file: MediaFile, uploaded: UploadState) -> bool:
@@ -264,8 +264,8 @@ def _check_advance(before: UploadState, after: UploadState) -> None:
 def _next_step(content: Content, progress: Progress, state: State, uploaded: UploadState) -> Progress:
     """Return the step that continues publishing a YouTube video: upload more of it, set the thumbnail, or ask again."""
     if uploaded.video_id is None:
-        return progress.next_step("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)
+        return progress.with_next_step("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)
     accepted, created = replace(progress, accepted=True), {"video": uploaded.video_id}
     if "thumbnail_url" in content.options:
-        return accepted.next_step("thumbnail", {**created, "tries": 0})
+        return accepted.with_next_step("thumbnail", {**created, "tries": 0})
     return step_after_pause(accepted, "process", {**created, "looks": 0, "note": ""}, FIRST_CHECK_SECONDS)

@@ -39,7 +39,7 @@ def test_every_connection_method_has_a_form_or_a_reason_why_not(pages: Pages, na
         obstacle = chosen.unavailable_reason(method)
         assert obstacle is None or obstacle in words(page)
         assert obstacle or has_form(page, "/dashboard/connect" if method == "oauth" else "")
-    for schema in filter(None, (chosen.credentials_schema, chosen.oauth_schema)):
+    for schema in filter(None, (chosen.credentials_schema, chosen.oauth_input_schema)):
         assert {rule["type"] for rule in schema["properties"].values()} == {"string"}
         assert {field for field, rule in schema["properties"].items() if rule.get("writeOnly")} == SECRETS & set(
             schema["properties"]

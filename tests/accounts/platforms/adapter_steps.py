@@ -18,7 +18,7 @@ class Account:
 
     def step(self, content: Content, progress: Progress = START) -> Progress | Published:
         """Take one step."""
-        return self.adapter.publish(self.grant, content, _stored(progress))
+        return self.adapter.publish_step(self.grant, content, _stored(progress))
 
     def next(self, content: Content, progress: Progress = START) -> Progress:
         """Take one step that is not the last one."""
@@ -41,7 +41,7 @@ class Account:
 
     def find(self, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Find the post that an earlier attempt of the step may have published."""
-        return self.adapter.find(self.grant, content, _stored(progress))
+        return self.adapter.find_possibly_published_post(self.grant, content, _stored(progress))
 
 
 def bytes_of(file: MediaFile) -> bytes:
@@ -51,4 +51,4 @@ def bytes_of(file: MediaFile) -> bytes:
 
 
 def _stored(progress: Progress) -> Progress:
-    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.to_stored())))

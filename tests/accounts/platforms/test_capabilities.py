@@ -7,10 +7,10 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from accounts.platforms.counting import code_points, has_linked_url
+from accounts.platforms.counting import code_point_length, x_has_url
 from accounts.platforms.instagram.capabilities import count_hashtags, count_mentions
 from accounts.platforms.registry import PLATFORMS, platform, platforms
-from accounts.platforms.types import AccountDetails
+from accounts.platforms.types import AccountLimitsAndScopes
 from accounts.platforms.x.capabilities import count_cashtags
 
 every_platform = pytest.mark.parametrize("name", PLATFORMS)
@@ -83,17 +83,15 @@ def test_every_platform_states_who_makes_the_preview_of_a_link() -> None:
 def test_posts_have_a_card_only_if_the_service_makes_cards(name: str) -> None:
     made = platform(name)
     service = made.capabilities.link_preview == "service"
-    link = made.card_link("See https://example.com/a", {}, with_media=False)
+    link = made.link_card_url("See https://example.com/a", {}, with_media=False)
 
     assert link == ("https://example.com/a" if service else None)
-    assert made.card_link("See https://example.com/a", {}, with_media=True) is None
+    assert made.link_card_url("See https://example.com/a", {}, with_media=True) is None
     assert ("link_card" in made.capabilities.options["properties"]) is service
 
 
 def test_only_x_charges_for_linked_urls() -> None:
-    assert {each.name: each.capabilities.links_url for each in platforms() if each.capabilities.links_url} == {
-        "x": has_linked_url
-    }
+    assert {each.name: each.capabilities.links_url for each in platforms() if each.capabilities.links_url} == {"x": x_has_url}
 
 
 @pytest.mark.parametrize("name", CREDENTIALS)
@@ -118,7 +116,7 @@ def test_x_counts_cashtags() -> None:
 
 def test_telegram_counts_utf16_and_slack_characters() -> None:
     assert platform("telegram").capabilities.text.count("😀") == 2
-    assert platform("slack").capabilities.text.count is code_points
+    assert platform("slack").capabilities.text.count is code_point_length
 
 
 # What the sentences of `not_possible` call a feature.
@@ -162,4 +160,7 @@ def test_missing_features_contradict_neither_the_features_nor_the_media_rules(na
 
 def test_an_instance_with_other_limits_has_the_same_missing_features() -> None:
     made = platform("mastodon")
-    assert made.capabilities_for(AccountDetails("1", {"characters": 5000})).not_possible == made.capabilities.not_possible
+    assert (
+        made.capabilities_for(AccountLimitsAndScopes("1", {"characters": 5000})).not_possible
+        == made.capabilities.not_possible
+    )

@@ -14,14 +14,14 @@ from twitter_text import extract_urls, parse_tweet
 from twitter_text.regexp.emoji import emoji_list
 
 from accounts.platforms.counting import (
-    code_points,
+    code_point_length,
     cut_to_limit,
     grapheme_length,
-    has_linked_url,
     mastodon_length,
-    threads_length,
+    threads_platform_length,
     utf8_length,
-    utf16_units,
+    utf16_length,
+    x_has_url,
     x_weighted_length,
 )
 from accounts.platforms.instagram.capabilities import count_hashtags, count_mentions
@@ -30,7 +30,15 @@ from tests.hostile.texts import SHAPES, hostile_text
 
 FAMILY = "👨‍👩‍👧‍👦"
 FLAG = "🇩🇪"
-COUNTERS = [grapheme_length, utf8_length, utf16_units, code_points, x_weighted_length, mastodon_length, threads_length]
+COUNTERS = [
+    grapheme_length,
+    utf8_length,
+    utf16_length,
+    code_point_length,
+    x_weighted_length,
+    mastodon_length,
+    threads_platform_length,
+]
 HOST_PIECES = ["a", "b.", ".com", ".co", ".jp", ".рф", ".app", "日", "я", "é", "-", "_", ".", "..", "@", "#", "$", "/"]
 URL_PIECES = ["http://", "https://", "t.co/ab", ":80", "?", "=", "(", ")", "!", " ", "\r\n", "xn--a", ".xn--p1ai", "。"]
 url_like = st.lists(st.sampled_from(HOST_PIECES + URL_PIECES), max_size=12).map("".join)
@@ -58,7 +66,12 @@ postings = st.lists(
     ],
 )
 def test_each_unit_is_counted_as_unicode_defines_it(text: str, clusters: int, utf8: int, utf16: int, length: int) -> None:
-    assert (grapheme_length(text), utf8_length(text), utf16_units(text), code_points(text)) == (clusters, utf8, utf16, length)
+    assert (grapheme_length(text), utf8_length(text), utf16_length(text), code_point_length(text)) == (
+        clusters,
+        utf8,
+        utf16,
+        length,
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,7 +105,7 @@ def test_x_weighs_urls_emoji_and_scripts_as_twitter_text_does(text: str, length:
 @example("http://a.com/日b.com")
 def test_x_weighs_every_text_as_twitter_text_does(text: str) -> None:
     assert x_weighted_length(text) == parse_tweet(text).weightedLength
-    assert has_linked_url(text) == bool(extract_urls(unicodedata.normalize("NFC", text)))
+    assert x_has_url(text) == bool(extract_urls(unicodedata.normalize("NFC", text)))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +123,7 @@ def test_x_weighs_every_text_as_twitter_text_does(text: str) -> None:
     ],
 )
 def test_x_links_bare_domains_but_not_addresses_or_numbers(text: str, linked: bool) -> None:
-    assert has_linked_url(text) is linked
+    assert x_has_url(text) is linked
 
 
 @pytest.mark.parametrize(
@@ -136,25 +149,25 @@ def test_mastodon_counts_urls_as_23_and_mentions_without_their_domain(text: str,
     [("plain", 5), ("日本語", 3), ("é", 1), ("👍", 4), (f"a{FAMILY}b", 27), (FLAG, 8), ("1️⃣", 7), ("1 # 2", 5)],
 )
 def test_threads_counts_emoji_by_their_bytes(text: str, length: int) -> None:
-    assert threads_length(text) == length
+    assert threads_platform_length(text) == length
 
 
 @pytest.mark.parametrize(
     ("text", "limit", "count", "result"),
     [
-        ("it fits", 7, code_points, "it fits"),
-        ("one two three", 12, code_points, "one two…"),
-        ("one two  three", 9, code_points, "one two…"),
-        ("one two three", 8, code_points, "one two…"),
+        ("it fits", 7, code_point_length, "it fits"),
+        ("one two three", 12, code_point_length, "one two…"),
+        ("one two  three", 9, code_point_length, "one two…"),
+        ("one two three", 8, code_point_length, "one two…"),
         ("日本語日本語", 4, grapheme_length, "日本語…"),
         ("ab 日本語日本語日本語", 8, grapheme_length, "ab 日本語日…"),
-        ("look https://example.com/" + "a" * 50, 20, code_points, "look…"),
+        ("look https://example.com/" + "a" * 50, 20, code_point_length, "look…"),
         (FLAG * 5, 20, utf8_length, FLAG * 2 + "…"),
         (FAMILY * 3, 5, x_weighted_length, FAMILY + "…"),
         ("read example.com now please", 30, x_weighted_length, "read example.com…"),
         ("no space", 2, utf8_length, ""),
-        ("no space", 0, code_points, ""),
-        ("no space", 1, code_points, "…"),
+        ("no space", 0, code_point_length, ""),
+        ("no space", 1, code_point_length, "…"),
     ],
 )
 def test_a_text_is_cut_between_words_within_the_limit(

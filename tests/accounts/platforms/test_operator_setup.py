@@ -55,7 +55,7 @@ def test_owners_are_asked_for_the_scopes_of_the_application(
     name: str, application: PlatformApplication, settings: Any
 ) -> None:
     settings.PLATFORM_SETTINGS = dict.fromkeys(application.settings, "a value")
-    address = platform(name).authorize(state="a state", redirect_uri="https://posts.example/back", given={}).url
+    address = platform(name).begin_oauth(state="a state", redirect_uri="https://posts.example/back", given={}).url
 
     [scope] = parse_qs(urlsplit(address).query)["scope"]
     assert re.split("[ ,]", scope) == list(application.scopes)
@@ -86,7 +86,7 @@ def test_further_settings_of_an_application_are_read_by_the_adapter(
 
     settings.PLATFORM_SETTINGS = Recorded(dict.fromkeys(application.settings, "a value"))
     made = platform(name)
-    made.authorize(state="a state", redirect_uri="https://posts.example/back", given={})
+    made.begin_oauth(state="a state", redirect_uri="https://posts.example/back", given={})
     source = Path(inspect.getfile(type(made))).read_text()
     in_source = {f"{name.upper()}_{key}" for key in re.findall(r'setting\("(\w+)"', source)}
     assert {*application.more_settings} <= read | in_source

@@ -9,12 +9,12 @@ import time_machine
 
 from accounts.platforms.base import START
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     Transient,
 )
 from accounts.platforms.mastodon.adapter import Mastodon
@@ -27,7 +27,7 @@ PUBLISHED = Published("sandbox-tgt_1", "https://sandbox.invalid/mastodon/tgt_1")
 
 
 def publish(text: str, progress: Progress = START, attempt: int = 1) -> Progress | Published:
-    return Sandbox(Mastodon()).publish(GRANT, Content("tgt_1", text, attempt=attempt), progress)
+    return Sandbox(Mastodon()).publish_step(GRANT, Content("tgt_1", text, attempt=attempt), progress)
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
@@ -51,7 +51,7 @@ def test_a_plain_text_is_published_in_one_step_and_again_when_repeated() -> None
         ("reject", ContentRejected),
         ("rate_limit", RateLimited),
         ("outage", Transient),
-        ("reauth", AccountDisconnected),
+        ("reauth", ReauthRequired),
         ("unknown", OutcomeUnknown),
     ],
 )

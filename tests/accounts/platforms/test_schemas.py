@@ -25,7 +25,7 @@ SCHEMAS: dict[str, Mapping[str, Any]] = {
     for kind, schema in (
         ("options", platform.capabilities.options),
         ("credentials", platform.credentials_schema),
-        ("oauth", platform.oauth_schema),
+        ("oauth", platform.oauth_input_schema),
     )
     if schema is not None
 }

@@ -8,7 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from accounts.platforms.counting import grapheme_length
-from accounts.platforms.web_pages import PageMetadata, PageUnavailable, normalized_page_url, read_page
+from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_page_metadata, normalized_page_url
 from tests.fakes.http_server import Answer
 from tests.fakes.web_pages import WebPages, html, open_graph
 
@@ -22,7 +22,7 @@ def web(settings: Settings) -> Iterator[WebPages]:
 
 def read(web: WebPages, head: str | bytes, content_type: str = "text/html; charset=utf-8") -> PageMetadata:
     content = head if isinstance(head, bytes) else f"<!doctype html><html><head>{head}</head>".encode()
-    return read_page(web.put("/a/page", html(content, content_type)))
+    return fetch_page_metadata(web.put("/a/page", html(content, content_type)))
 
 
 def test_open_graph_comes_before_twitters_card_and_that_before_the_pages_own(web: WebPages) -> None:
@@ -102,13 +102,13 @@ def test_no_page_takes_longer_than_the_time_limit(web: WebPages, unit: str) -> N
     """Reading again from each beginning of an unfinished element would take minutes."""
     link = web.put("/page", html((unit * 500_000)[:500_000].encode()))
 
-    assert read_page(link).picture in ("", f"{web.url}/")
+    assert fetch_page_metadata(link).picture in ("", f"{web.url}/")
 
 
 @pytest.mark.parametrize("link", ["http://[", "https://exa mple/", "mailto:a@example.com", "https://user:pw@example.com/"])
 def test_an_address_that_is_not_a_page_is_refused(web: WebPages, link: str) -> None:
     with pytest.raises(PageUnavailable):
-        read_page(link)
+        fetch_page_metadata(link)
 
 
 def test_a_public_page_is_requested_by_https_instead_of_http(settings: Settings) -> None:
@@ -121,4 +121,4 @@ def test_a_public_page_is_requested_by_https_instead_of_http(settings: Settings)
 
 def test_an_answer_of_another_status_is_not_read(web: WebPages) -> None:
     with pytest.raises(PageUnavailable, match="answered 403"):
-        read_page(web.put("/page", Answer(403, open_graph("Forbidden"), {"Content-Type": "text/html"})))
+        fetch_page_metadata(web.put("/page", Answer(403, open_graph("Forbidden"), {"Content-Type": "text/html"})))

@@ -40,7 +40,7 @@ def do(target: PostTarget) -> Progress | Published:
     """Take the step that was begun; the result is not stored."""
     attempt = Attempt.of_claimed(target, DatabaseWriter())
     attempt.media = adapter_media_files(target.group)
-    return attempt.adapter.publish(target.account.decrypted_grant(), attempt.content, attempt.progress)
+    return attempt.adapter.publish_step(target.account.decrypted_grant(), attempt.content, attempt.progress)
 
 
 def take_first_step(target: PostTarget) -> None:
@@ -48,7 +48,7 @@ def take_first_step(target: PostTarget) -> None:
     begin(target)
     progress = do(target)
     assert isinstance(progress, Progress)
-    done = {"phase": progress.phase, "progress": progress.stored(), "step_begun_at": None, "worker_losses": 0}
+    done = {"phase": progress.phase, "progress": progress.to_stored(), "step_begun_at": None, "worker_losses": 0}
     done["certainty"] = Certainty.NOT_SENT
     assert update_rows([FencedUpdate(target, done)]) == [True]
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
     Transient,
 )
@@ -55,7 +55,7 @@ STOPPED = PublishingForbidden(TargetProblem("SCHEDULE_MISSED", "Too late.", "Ret
     [
         (FIRST, POST, "published"),
         (FIRST, REFUSED, "failed PLATFORM_REJECTED"),
-        (FIRST, AccountDisconnected("Gone."), "failed ACCOUNT_NEEDS_REAUTH"),
+        (FIRST, ReauthRequired("Gone."), "failed ACCOUNT_NEEDS_REAUTH"),
         (FIRST, ConnectionUnavailable("Not set up."), "failed PLATFORM_UNAVAILABLE"),
         (FIRST, LOST, "unconfirmed"),
         (FIRST, STOPPED, "failed SCHEDULE_MISSED"),

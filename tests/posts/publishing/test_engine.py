@@ -147,7 +147,7 @@ def test_an_unexpected_adapter_error_leaves_the_outcome_unknown(
 def test_a_platform_that_cannot_be_published_to_fails_at_once(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scripted, "publish", Platform.publish)
+    monkeypatch.setattr(scripted, "publish_step", Platform.publish_step)
     group = create(api, telegram_account)
 
     run_until_idle()

@@ -10,7 +10,7 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from accounts.platforms import registry
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown, PlatformError, Transient
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, ReauthRequired, Transient
 from accounts.platforms.types import Content, Grant, Progress
 from billing import selectors as billing
 from billing.models import MonthCounter
@@ -53,7 +53,7 @@ UNKNOWN = OutcomeUnknown("No answer came.")
     [
         (2, UNKNOWN, "Segment 1 was published; it is not known whether segment 2 was: No answer came.", "active"),
         (3, ContentRejected("Rude."), "Segments 1 and 2 were published; segment 3 was not: Rude.", "active"),
-        (3, AccountDisconnected("Gone."), "Segments 1 and 2 were published; segment 3 was not: Gone.", "needs_reauth"),
+        (3, ReauthRequired("Gone."), "Segments 1 and 2 were published; segment 3 was not: Gone.", "needs_reauth"),
     ],
 )
 def test_a_stopped_thread_reports_its_published_segments_and_its_money_stays_held(
@@ -180,7 +180,7 @@ def test_a_thread_whose_account_is_disconnected_between_two_segments_continues_a
 ) -> None:
     """The account is read again before a segment if the attempt has lasted longer than its lease."""
     monkeypatch.setattr("posts.publishing.engine.LEASE", timedelta(0))
-    publish = ChainPlatform.publish
+    publish = ChainPlatform.publish_step
 
     def publish_and_disconnect(self: ChainPlatform, grant: Grant, content: Content, progress: Progress) -> Any:
         result = publish(self, grant, content, progress)
@@ -188,14 +188,14 @@ def test_a_thread_whose_account_is_disconnected_between_two_segments_continues_a
             ConnectedAccount.objects.update(status="needs_reauth")
         return result
 
-    monkeypatch.setattr(ChainPlatform, "publish", publish_and_disconnect)
+    monkeypatch.setattr(ChainPlatform, "publish_step", publish_and_disconnect)
     group = post_five(api, telegram_account)
     run_until_idle()
     [target] = read(api, group)["targets"]
     assert (target["status"], len(tried(chain))) == ("unconfirmed", 2)
     assert target["error"]["message"].startswith("Segments 1 and 2 were published; segment 3 was not: ")
 
-    monkeypatch.setattr(ChainPlatform, "publish", publish)
+    monkeypatch.setattr(ChainPlatform, "publish_step", publish)
     ConnectedAccount.objects.update(status="active")
     retry(api, group)
     publish_rounds(clock)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError, Transient
+from accounts.platforms.errors import OutcomeUnknown, PlatformError, ReauthRequired, Transient
 from accounts.platforms.types import Content, Published
 from billing import selectors as billing
 from billing.models import MonthCounter
@@ -94,7 +94,7 @@ def test_an_absent_post_is_sent_again_once_no_earlier_attempt_can_arrive(
     "error",
     [
         OutcomeUnknown("There are more posts since than can be read.", final=True),
-        AccountDisconnected("The token is revoked."),
+        ReauthRequired("The token is revoked."),
         Transient("The server does not answer."),
     ],
     ids=["outcome unknown", "access refused", "no response"],

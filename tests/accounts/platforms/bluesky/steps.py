@@ -13,14 +13,14 @@ from tests.fakes.bluesky import FakeBluesky
 
 def start(bluesky: Bluesky, grant: Grant, text: str, **options: Any) -> Progress:
     """Take the first step of a Bluesky post without a link card; it publishes nothing."""
-    progress = bluesky.publish(grant, Content("tgt_1", text, {"link_card": "none", **options}), START)
+    progress = bluesky.publish_step(grant, Content("tgt_1", text, {"link_card": "none", **options}), START)
     assert isinstance(progress, Progress)
     return progress
 
 
 def put(bluesky: Bluesky, grant: Grant, progress: Progress) -> Published:
     """Take the step that puts the record of a Bluesky post."""
-    published = bluesky.publish(grant, Content("tgt_1", "ignored"), stored(progress))
+    published = bluesky.publish_step(grant, Content("tgt_1", "ignored"), stored(progress))
     assert isinstance(published, Published)
     return published
 
@@ -34,14 +34,14 @@ def prepare(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress
 
 def step(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress) -> Progress:
     """Take one step of a publication on Bluesky that does not publish."""
-    after = bluesky.publish(grant, content, stored(progress))
+    after = bluesky.publish_step(grant, content, stored(progress))
     assert isinstance(after, Progress)
     return after
 
 
 def stored(progress: Progress) -> Progress:
     """The progress of a publication on Bluesky as a database returns it."""
-    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.to_stored())))
 
 
 def linking(link: str, **options: Any) -> Content:
@@ -53,7 +53,7 @@ def publish(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress
     """Take all steps of a publication on Bluesky."""
     result: Progress | Published = progress
     while isinstance(result, Progress):
-        result = bluesky.publish(grant, content, stored(result))
+        result = bluesky.publish_step(grant, content, stored(result))
     return result
 
 

@@ -172,8 +172,8 @@ def test_every_step_may_be_taken_twice(bluesky: Bluesky, pds: FakeBluesky, grant
     result: Progress | Published = START
     while isinstance(result, Progress):
         before = stored(result)
-        bluesky.publish(grant, linking(page), before)
-        result = bluesky.publish(grant, linking(page), before)
+        bluesky.publish_step(grant, linking(page), before)
+        result = bluesky.publish_step(grant, linking(page), before)
 
     assert (pds.writes, len(pds.blobs(grant.external_id))) == (1, 1)
     assert replace(result, note="") == result

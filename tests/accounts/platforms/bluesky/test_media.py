@@ -10,11 +10,11 @@ import time_machine
 from accounts.platforms.base import START
 from accounts.platforms.bluesky.adapter import Bluesky
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
     Transient,
 )
@@ -167,7 +167,7 @@ def test_an_error_after_the_uploads_repeats_none_of_them(bluesky: Bluesky, pds: 
     ("answer", "fault"),
     [
         (Answer.of_json({"error": "InvalidRequest", "message": "no"}, 400), ContentRejected),
-        (Answer.of_json({"error": "AccountTakedown"}, 401), AccountDisconnected),
+        (Answer.of_json({"error": "AccountTakedown"}, 401), ReauthRequired),
         (Answer(200, b"<html>"), Transient),
         (Answer.of_json({}), Transient),
         (Answer.of_json({"blob": "bafkrei"}), Transient),

@@ -10,11 +10,11 @@ import time_machine
 
 from accounts.platforms.bluesky.adapter import Bluesky
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
 )
 from accounts.platforms.types import Grant, Progress
@@ -116,10 +116,10 @@ def test_the_record_under_the_key_decides(
         (400, "ExpiredToken", TokenExpired),
         (400, "InvalidToken", TokenExpired),
         (401, "ExpiredToken", TokenExpired),
-        (401, "AccountTakedown", AccountDisconnected),
-        (400, "AccountDeactivated", AccountDisconnected),
-        (403, "AccountNotFound", AccountDisconnected),
-        (401, "AuthenticationRequired", AccountDisconnected),
+        (401, "AccountTakedown", ReauthRequired),
+        (400, "AccountDeactivated", ReauthRequired),
+        (403, "AccountNotFound", ReauthRequired),
+        (401, "AuthenticationRequired", ReauthRequired),
         (400, "InvalidRequest", ContentRejected),
         (413, "PayloadTooLarge", ContentRejected),
     ],

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from accounts.platforms.bluesky.adapter import Bluesky
-from accounts.platforms.errors import AccountDisconnected, Transient
+from accounts.platforms.errors import ReauthRequired, Transient
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.bluesky.conftest import HANDLE
 from tests.accounts.platforms.bluesky.scripted_server import CREATE_SESSION, DELETE_SESSION, DID, SESSION, ScriptedServer
@@ -30,7 +30,7 @@ def scripted_grant(scripted: ScriptedServer) -> Grant:
 def test_a_deactivated_account_is_disconnected(bluesky: Bluesky, scripted: ScriptedServer, scripted_grant: Grant) -> None:
     scripted.answers[GET_SESSION] = Answer.of_json({"did": DID, "handle": HANDLE, "active": False})
 
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         bluesky.identify(scripted_grant)
 
 
@@ -64,14 +64,14 @@ def test_an_expired_refresh_token_is_replaced_by_a_sign_in_with_the_did(
 def test_a_revoked_app_password_disconnects_the_account(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     pds.expire_refresh_tokens()
 
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         bluesky.refresh(replace(grant, credentials={**grant.credentials, "app_password": "revoked"}))
 
 
 def test_an_account_that_was_taken_down_is_not_signed_in_again(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     pds.take_down(grant.external_id)
 
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         bluesky.refresh(grant)
 
     assert pds.requests_to(CREATE_SESSION) == 1
@@ -80,7 +80,7 @@ def test_an_account_that_was_taken_down_is_not_signed_in_again(bluesky: Bluesky,
 def test_tokens_of_another_account_are_rejected(bluesky: Bluesky, scripted: ScriptedServer, scripted_grant: Grant) -> None:
     scripted.answers[REFRESH_SESSION] = Answer.of_json({**SESSION, "did": "did:plc:somebodyelse"})
 
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         bluesky.refresh(scripted_grant)
 
 

@@ -28,7 +28,7 @@ def publish(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress
     result: Progress | Published = progress or Progress("start")
     while isinstance(result, Progress):
         try:
-            result = bluesky.publish(grant, content, stored(result))
+            result = bluesky.publish_step(grant, content, stored(result))
         except OutcomeUnknown:
             continue
     return result
@@ -83,7 +83,7 @@ def test_a_step_that_is_taken_twice_makes_no_second_segment(bluesky: Bluesky, pd
     content = thread("One", "Two", "Three")
     progress = prepare(bluesky, grant, content)
     for _ in range(2):
-        twice = [bluesky.publish(grant, content, stored(progress)) for _ in range(2)]
+        twice = [bluesky.publish_step(grant, content, stored(progress)) for _ in range(2)]
         assert isinstance(twice[0], Progress)
         assert twice[0] == twice[1]
         progress = prepare(bluesky, grant, content, twice[0])
@@ -99,11 +99,11 @@ def test_a_segment_is_repeated_until_the_server_names_its_content_id(bluesky: Bl
     frozen = Progress("put", {"rkey": RKEY, "record": record})
     scripted.answers[PUT_RECORD] = Answer.of_json({"uri": URI})
     with pytest.raises(OutcomeUnknown):
-        bluesky.publish(grant, thread("One", "Two"), frozen)
-    assert isinstance(bluesky.publish(grant, thread("One"), frozen), Published)
+        bluesky.publish_step(grant, thread("One", "Two"), frozen)
+    assert isinstance(bluesky.publish_step(grant, thread("One"), frozen), Published)
 
     scripted.answers |= {PUT_RECORD: Answer(502), GET_RECORD: Answer.of_json({"uri": URI, "cid": "bafyone", "value": record})}
-    following = bluesky.publish(grant, thread("One", "Two"), frozen)
+    following = bluesky.publish_step(grant, thread("One", "Two"), frozen)
 
     assert following == Progress("freeze", segments=({"uri": URI, "cid": "bafyone"},))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected, Transient
+from accounts.platforms.errors import ReauthRequired, Transient
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.contract.world import IGNORED, REJECTED_IF_UNREADABLE, Post, World
 from tests.fakes.bluesky import GET_PROFILE, FakeBluesky
@@ -23,12 +23,12 @@ class PlatformWorld(World):
     lives = timedelta(hours=2)
     finds = proves_absence = True
     shown = ("alice.test", "", "https://bsky.app/profile/{id}")
-    unauthorized = AccountDisconnected
+    unauthorized = ReauthRequired
     unusual = {
         ("connect", "com.atproto.server.createSession"): REJECTED_IF_UNREADABLE,
         ("connect", GET_PROFILE): IGNORED,
         ("identify", GET_PROFILE): IGNORED,
-        ("refresh", renew): {"401": AccountDisconnected},
+        ("refresh", renew): {"401": ReauthRequired},
         ("revoke", END): {"html": Transient, "list": Transient, "deep": Transient, "401": None},
     }
 

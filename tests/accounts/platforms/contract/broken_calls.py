@@ -120,8 +120,8 @@ def publish(world: World, grant: Grant, content: Content) -> Published:
 
 def step(world: World, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
     """Take one step."""
-    stored = Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
-    return platform(world.name).publish(grant, content, stored)
+    stored = Progress.from_stored(progress.phase, json.loads(json.dumps(progress.to_stored())))
+    return platform(world.name).publish_step(grant, content, stored)
 
 
 def altered(body: bytes) -> Iterator[bytes]:

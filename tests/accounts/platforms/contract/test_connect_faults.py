@@ -44,12 +44,12 @@ def secrets_of(world: World) -> list[str]:
 
 def authorization(world: World) -> tuple[str, dict[str, Any]]:
     """The address where the owner agrees, and what is stored for the exchange, as a database gives it back."""
-    begun = platform(world.name).authorize(state="state-1", redirect_uri=redirect_uri(), given=world.given())
+    begun = platform(world.name).begin_oauth(state="state-1", redirect_uri=redirect_uri(), given=world.given())
     return begun.url, json.loads(json.dumps(dict(begun.stored)))
 
 
 def exchange(world: World, code: str, stored: dict[str, Any], uri: str = "") -> AuthorizedAccount:
-    return platform(world.name).exchange(code=code, redirect_uri=uri or redirect_uri(), stored=stored)[0]
+    return platform(world.name).exchange_code(code=code, redirect_uri=uri or redirect_uri(), stored=stored)[0]
 
 
 def test_a_connection_says_whose_account_it_is(world: World) -> None:

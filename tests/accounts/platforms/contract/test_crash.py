@@ -75,15 +75,15 @@ def publish_doubly(world: World, given: Content, kind: str = "") -> list[Progres
     adapter, grant, before = platform(world.name), world.connection().grant, []
     result: Progress | Published = START
     while isinstance(result, Progress):
-        stored = Progress.from_stored(result.phase, json.loads(json.dumps(result.stored())))
+        stored = Progress.from_stored(result.phase, json.loads(json.dumps(result.to_stored())))
         before.append(stored)
         assert len(before) < 100
-        result = adapter.publish(grant, given, stored)
+        result = adapter.publish_step(grant, given, stored)
         assert_nothing_lost(stored, result)
         if stored.phase not in adapter.irreversible or adapter.capabilities.retry_safety == "idempotent":
-            result = adapter.publish(grant, given, stored)
+            result = adapter.publish_step(grant, given, stored)
         elif world.finds and kind not in world.finds_no:
-            found = adapter.find(grant, given, stored)
+            found = adapter.find_possibly_published_post(grant, given, stored)
             assert not isinstance(found, NotPublishedProof)
             result = found
         assert_nothing_lost(stored, result)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired, Transient
+from accounts.platforms.errors import PlatformError, ReauthRequired, TokenExpired, Transient
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Grant, Identity
 from tests.accounts.platforms.contract.broken_calls import (
@@ -61,7 +61,7 @@ def test_no_answer_makes_an_account_another_one_or_brings_harm_into_it(world: Wo
             answer_next(world, call, body)
             identities: list[Identity] = []
             error = error_of(lambda said=identities: said.append(adapter.identify(grant)), secrets_in(grant))  # type: ignore[misc]
-            assert error is None or type(error) in (Transient, AccountDisconnected)
+            assert error is None or type(error) in (Transient, ReauthRequired)
             for identity in identities:
                 assert_harmless(identity)
                 assert identity.external_id == grant.external_id
@@ -69,16 +69,16 @@ def test_no_answer_makes_an_account_another_one_or_brings_harm_into_it(world: Wo
 
 @pytest.mark.parametrize("platform_name", [name for name in WORLDS if WORLDS[name].method == "oauth" and name != "slack"])
 def test_the_grant_of_another_account_is_refused(world: World, grant: Grant) -> None:
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         platform(world.name).identify(replace(grant, external_id="999"))
 
 
 def test_access_that_was_taken_away_needs_its_owner(world: World, grant: Grant) -> None:
     world.withdraw()
 
-    with pytest.raises((TokenExpired, AccountDisconnected)):
+    with pytest.raises((TokenExpired, ReauthRequired)):
         platform(world.name).identify(grant)
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         platform(world.name).refresh(grant)
 
 
@@ -155,7 +155,7 @@ def test_a_refresh_token_is_good_for_one_renewal(world: World, grant: Grant) -> 
     renewed = platform(world.name).refresh(grant)
 
     assert renewed.tokens["refresh_token"] != grant.tokens["refresh_token"]
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         platform(world.name).refresh(grant)
 
 
@@ -171,7 +171,7 @@ def test_a_wrong_secret_ends_no_grant(world: World, grant: Grant, settings: Sett
 
 @pytest.mark.parametrize("platform_name", [name for name in WORLDS if not WORLDS[name].renew])
 def test_where_tokens_are_not_renewed_the_owner_has_to_come(world: World, grant: Grant) -> None:
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         platform(world.name).refresh(grant)
 
     assert platform(world.name).identify(grant)

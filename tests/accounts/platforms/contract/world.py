@@ -17,7 +17,7 @@ from django.conf import settings as project
 from django.urls import reverse
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, PlatformError, TokenExpired
+from accounts.platforms.errors import ContentRejected, CredentialsRejected, PlatformError, ReauthRequired, TokenExpired
 from accounts.platforms.registry import platform
 from accounts.platforms.types import AuthorizedAccount, Grant
 from tests.conftest import ApiClient
@@ -140,7 +140,7 @@ class World:
         """Whether the access that was given is still good at the platform."""
         try:
             platform(self.name).identify(grant)
-        except (TokenExpired, AccountDisconnected):
+        except (TokenExpired, ReauthRequired):
             return False
         return True
 
@@ -175,10 +175,10 @@ class World:
         adapter = platform(self.name)
         if self.method == "credentials":
             return adapter.connect(self.credentials())
-        authorization = adapter.authorize(state="state-1", redirect_uri=redirect_uri(), given=self.given())
+        authorization = adapter.begin_oauth(state="state-1", redirect_uri=redirect_uri(), given=self.given())
         stored = json.loads(json.dumps(dict(authorization.stored)))
         code = self.grant(authorization.url)
-        return adapter.exchange(code=code, redirect_uri=redirect_uri(), stored=stored)[0]
+        return adapter.exchange_code(code=code, redirect_uri=redirect_uri(), stored=stored)[0]
 
 
 def redirect_uri() -> str:

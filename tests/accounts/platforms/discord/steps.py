@@ -12,8 +12,8 @@ from accounts.platforms.types import Content, Grant, MediaFile, Progress, Publis
 def send(discord: Discord, grant: Grant, text: str, *media: MediaFile, **options: Any) -> Published:
     """Prepare a Discord message, then post it."""
     content = Content("tgt_1", text, options, media=media)
-    progress = discord.publish(grant, content, START)
+    progress = discord.publish_step(grant, content, START)
     assert progress == Progress("send")
-    published = discord.publish(grant, content, progress)
+    published = discord.publish_step(grant, content, progress)
     assert isinstance(published, Published)
     return published

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.platforms.discord.adapter import Discord
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, PlatformError, RateLimited, Transient
+from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, ReauthRequired, Transient
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.discord.steps import send
 from tests.fakes.discord import EXECUTE, FakeDiscord, FakeWebhook
@@ -19,14 +19,14 @@ def error_answer(status: int, code: int, message: str = "no") -> Answer:
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
-        (error_answer(404, 10015, "Unknown Webhook"), AccountDisconnected),
-        (error_answer(404, 10003, "Unknown Channel"), AccountDisconnected),
-        (error_answer(400, 10003, "Unknown Channel"), AccountDisconnected),
-        (error_answer(401, 50027, "Invalid Webhook Token"), AccountDisconnected),
-        (error_answer(403, 50001, "Missing Access"), AccountDisconnected),
-        (error_answer(403, 50013, "Missing Permissions"), AccountDisconnected),
-        (error_answer(403, 0), AccountDisconnected),
-        (error_answer(404, 0, "404: Not Found"), AccountDisconnected),
+        (error_answer(404, 10015, "Unknown Webhook"), ReauthRequired),
+        (error_answer(404, 10003, "Unknown Channel"), ReauthRequired),
+        (error_answer(400, 10003, "Unknown Channel"), ReauthRequired),
+        (error_answer(401, 50027, "Invalid Webhook Token"), ReauthRequired),
+        (error_answer(403, 50001, "Missing Access"), ReauthRequired),
+        (error_answer(403, 50013, "Missing Permissions"), ReauthRequired),
+        (error_answer(403, 0), ReauthRequired),
+        (error_answer(404, 0, "404: Not Found"), ReauthRequired),
         (error_answer(400, 50006, "Cannot send an empty message"), ContentRejected),
         (error_answer(400, 50035, "Invalid Form Body"), ContentRejected),
         (error_answer(413, 40005, "Request entity too large"), ContentRejected),

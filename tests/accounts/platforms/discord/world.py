@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected
+from accounts.platforms.errors import ReauthRequired
 from tests.accounts.platforms.contract.world import Post, World
 from tests.fakes.discord import EXECUTE, FakeDiscord
 from tests.fakes.http_server import Answer
@@ -15,7 +15,7 @@ class PlatformWorld(World):
     create = EXECUTE
     ends_access = False  # a webhook is its owner's
     shown = ("News", "News", "https://discord.com/channels/1440000000000000001/1440000000000000002")
-    unauthorized = AccountDisconnected
+    unauthorized = ReauthRequired
 
     def __init__(self) -> None:
         super().__init__()

@@ -21,7 +21,7 @@ NEEDED = ["pages_show_list", "pages_read_engagement", "pages_manage_posts"]
 def test_the_consent_page_is_facebooks_own(facebook: Facebook, settings: Settings) -> None:
     settings.PLATFORM_SETTINGS = {"FACEBOOK_CLIENT_ID": "123", "FACEBOOK_CLIENT_SECRET": "s"}
 
-    parts = urlsplit(facebook.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={}).url)
+    parts = urlsplit(facebook.begin_oauth(state="state-1", redirect_uri=REDIRECT_URI, given={}).url)
 
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "www.facebook.com", "/v25.0/dialog/oauth")
     assert {name: values[0] for name, values in parse_qs(parts.query).items()} == {
@@ -42,7 +42,7 @@ def test_the_operator_sets_the_version_and_the_scopes(
         "FACEBOOK_SCOPES": " ".join(NEEDED),
     }
 
-    parts = urlsplit(facebook.authorize(state="s", redirect_uri=REDIRECT_URI, given={}).url)
+    parts = urlsplit(facebook.begin_oauth(state="s", redirect_uri=REDIRECT_URI, given={}).url)
 
     assert (parts.path, parse_qs(parts.query)["scope"]) == ("/v99.0/dialog/oauth", [",".join(NEEDED)])
     settings.PLATFORM_SETTINGS["FACEBOOK_AUTH_BASE"] = f"{server.url}/v25.0"

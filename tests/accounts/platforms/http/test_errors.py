@@ -5,23 +5,23 @@ from __future__ import annotations
 import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, RateLimited, TokenExpired, Transient
-from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from config.outbound import NoAnswer, NotSent, Response
 
 
-class Errors(ErrorTranslator[ApiError]):
+class Errors(ErrorTranslator[PlatformHttpError]):
     """A platform without errors of its own."""
 
     name = "x"
     label = "Example"
-    error = ApiError
+    error = PlatformHttpError
 
 
 ERRORS = Errors()
 
 
-def answered(status: int, body: bytes = b'{"message": "no"}') -> ApiError:
-    return ApiError(Response(status, {"Retry-After": "7"}, body), reason="no")
+def answered(status: int, body: bytes = b'{"message": "no"}') -> PlatformHttpError:
+    return PlatformHttpError(Response(status, {"Retry-After": "7"}, body), reason="no")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_each_error_is_translated_by_the_kind_of_call(
     fault: Exception, read: type[PlatformError], sent: type[PlatformError], published: type[PlatformError]
 ) -> None:
     contexts = (
-        ERRORS.repeatable_call_errors(),
+        ERRORS.translating_repeatable_call_errors(),
         ERRORS.translating_content_errors("this"),
         ERRORS.translating_publish_errors("this", final=True),
     )

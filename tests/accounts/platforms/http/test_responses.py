@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from accounts.platforms.http.errors import ApiError
+from accounts.platforms.http.errors import PlatformHttpError
 from accounts.platforms.http.responses import (
     UnreadableAnswer,
     https_url_or_empty,
@@ -19,8 +19,8 @@ from accounts.platforms.http.responses import (
     one_line,
     required_json_object,
     required_matching_text,
-    retry_after_seconds,
-    seconds_to_wait,
+    wait_seconds_from_headers,
+    wait_seconds_from_json,
 )
 from config.outbound import Response
 
@@ -70,7 +70,7 @@ def test_text_of_a_platform_becomes_one_safe_line(value: Any, shown: str) -> Non
     ],
 )
 def test_a_waiting_time_is_read_in_every_format(status: int, headers: dict[str, str], seconds: float | None) -> None:
-    assert seconds_to_wait(Response(status, headers, b""), "X-Reset") == seconds
+    assert wait_seconds_from_headers(Response(status, headers, b""), "X-Reset") == seconds
 
 
 def test_a_long_name_is_shown_in_full() -> None:
@@ -78,9 +78,9 @@ def test_a_long_name_is_shown_in_full() -> None:
 
 
 def test_an_error_has_one_safe_line_and_says_whether_the_api_sent_it() -> None:
-    error = ApiError(Response(400, {}, b'{"message": "x"}'), code="7", reason=f"No\n{TOKEN}")
+    error = PlatformHttpError(Response(400, {}, b'{"message": "x"}'), code="7", reason=f"No\n{TOKEN}")
     assert (error.status, error.code, error.reason, error.from_api) == (400, "7", "No …", True)
-    assert ApiError(Response(502, {}, b"<html>")).from_api is False
+    assert PlatformHttpError(Response(502, {}, b"<html>")).from_api is False
 
 
 def test_a_field_must_match_its_pattern() -> None:
@@ -103,4 +103,4 @@ def test_only_https_addresses_are_shown(url: Any) -> None:
     [(30, 30.0), (0.5, 0.5), (-1, 0.0), (10**400, 86_400.0), ("30", None), (True, None), (None, None), ([30], None)],
 )
 def test_a_waiting_time_in_a_body_is_a_number_within_a_day(value: Any, seconds: float | None) -> None:
-    assert retry_after_seconds(value) == seconds
+    assert wait_seconds_from_json(value) == seconds

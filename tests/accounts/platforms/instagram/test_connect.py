@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from pytest_django import Settings
 
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, Transient
+from accounts.platforms.errors import CredentialsRejected, ReauthRequired, Transient
 from accounts.platforms.instagram.adapter import Instagram
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.meta.steps import REDIRECT_URI, connect
@@ -19,7 +19,7 @@ SCOPES = (*NEEDED, "instagram_business_manage_comments")
 def test_the_consent_page_is_instagrams_own(instagram: Instagram, settings: Settings) -> None:
     settings.PLATFORM_SETTINGS = {"INSTAGRAM_CLIENT_ID": "123", "INSTAGRAM_CLIENT_SECRET": "s"}
 
-    parts = urlsplit(instagram.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={}).url)
+    parts = urlsplit(instagram.begin_oauth(state="state-1", redirect_uri=REDIRECT_URI, given={}).url)
 
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "www.instagram.com", "/oauth/authorize")
     assert {name: values[0] for name, values in parse_qs(parts.query).items()} == {
@@ -62,5 +62,5 @@ def test_a_personal_account_is_rejected_and_disconnected(instagram: Instagram, s
     with pytest.raises(CredentialsRejected, match="professional") as caught:
         connect(instagram, server)
     assert "business or creator" in caught.value.suggested_action
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         instagram.identify(grant)

@@ -19,10 +19,10 @@ def connect(
     server: FakeLinkedIn, kind: str, name: str = "Alice", scopes: Iterable[str] | None = None
 ) -> tuple[AuthorizedAccount, ...]:
     """The accounts of a person who chooses this kind and grants everything, or these scopes."""
-    authorization = LinkedIn().authorize(state="state-1", redirect_uri=redirect_uri(), given={"kind": kind})
+    authorization = LinkedIn().begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={"kind": kind})
     code = server.grant(authorization.url, name, scopes)
     stored = json.loads(json.dumps(dict(authorization.stored)))
-    return LinkedIn().exchange(code=code, redirect_uri=redirect_uri(), stored=stored)
+    return LinkedIn().exchange_code(code=code, redirect_uri=redirect_uri(), stored=stored)
 
 
 def post(text: str = "Hello", *media: MediaFile, **options: Any) -> Content:

@@ -27,7 +27,7 @@ NEITHER = (
 
 def asked(linkedin: LinkedIn, given: dict[str, str]) -> dict[str, str]:
     """The parameters of the address to which the owner is sent."""
-    parts = urlsplit(linkedin.authorize(state="state-1", redirect_uri=redirect_uri(), given=given).url)
+    parts = urlsplit(linkedin.begin_oauth(state="state-1", redirect_uri=redirect_uri(), given=given).url)
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "www.linkedin.com", "/oauth/v2/authorization")
     return {name: values[0] for name, values in parse_qs(parts.query).items()}
 
@@ -73,7 +73,7 @@ def test_the_owner_chooses_the_kind_if_both_applications_are_set_up(
     linkedin: LinkedIn, settings: Settings, set_up: dict[str, str], fits: list[Any], default: str | None
 ) -> None:
     settings.PLATFORM_SETTINGS = set_up
-    schema = linkedin.oauth_schema
+    schema = linkedin.oauth_input_schema
 
     assert [given for given in ({}, {"kind": "member"}, {"kind": "pages"}) if not schema_violations(schema, given)] == fits
     assert schema_violations(schema, {"kind": "both"})

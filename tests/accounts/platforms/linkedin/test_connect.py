@@ -9,10 +9,10 @@ import time_machine
 from pytest_django import Settings
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     CredentialsRejected,
     PlatformError,
+    ReauthRequired,
     Transient,
 )
 from accounts.platforms.linkedin.adapter import LinkedIn
@@ -42,10 +42,10 @@ def test_a_member_is_connected_for_60_days(server: FakeLinkedIn) -> None:
 
 def test_a_connection_without_an_application_is_one_for_members(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
     """The connection was started when there was only one application."""
-    url = linkedin.authorize(state="s", redirect_uri=redirect_uri(), given={"kind": "member"}).url
+    url = linkedin.begin_oauth(state="s", redirect_uri=redirect_uri(), given={"kind": "member"}).url
     code = server.grant(url, "Alice")
 
-    [member] = linkedin.exchange(code=code, redirect_uri=redirect_uri(), stored={})
+    [member] = linkedin.exchange_code(code=code, redirect_uri=redirect_uri(), stored={})
 
     assert member.identity.external_id == MEMBER
 
@@ -157,7 +157,7 @@ def test_a_hostile_description_of_a_page_becomes_harmless_text(linkedin: LinkedI
         ORGANIZATIONS: Answer.of_json({"results": {"2414183": description}}),
     }
 
-    [found] = linkedin.exchange(code="c", redirect_uri=redirect_uri(), stored={"application": "pages"})
+    [found] = linkedin.exchange_code(code="c", redirect_uri=redirect_uri(), stored={"application": "pages"})
 
     assert found.identity.handle == "2414183"
     assert found.identity.profile_url == "https://www.linkedin.com/company/2414183"
@@ -171,7 +171,7 @@ def test_a_page_is_disconnected_when_the_member_loses_the_role(
 ) -> None:
     server.set_role("Alice", "2414183", role, state=state)
 
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         page.adapter.identify(page.grant)
 
 
@@ -180,7 +180,7 @@ def test_without_a_refresh_token_the_owner_connects_again(linkedin: LinkedIn, se
     [member] = connect(server, "member")
     assert set(member.grant.tokens) == {"access_token", "application"}
 
-    with pytest.raises(AccountDisconnected, match="60 days"):
+    with pytest.raises(ReauthRequired, match="60 days"):
         linkedin.refresh(member.grant)
     assert server.requests_to(TOKEN) == 1
 
@@ -195,7 +195,7 @@ def test_disconnecting_a_page_leaves_the_other_pages_of_the_login_connected(link
 
 
 def test_tokens_are_renewed_by_the_application_that_they_were_issued_to(page: Account, member: Account) -> None:
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         page.adapter.refresh(replace(page.grant, tokens={**page.grant.tokens, "application": "member"}))
     assert page.adapter.refresh(page.grant).tokens["application"] == "pages"
 

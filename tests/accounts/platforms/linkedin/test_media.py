@@ -8,10 +8,10 @@ import pytest
 import time_machine
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ContentRejected,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
     Transient,
 )
@@ -106,7 +106,7 @@ REFUSED_UPLOADS = [
     (error(503), Transient),
     (error(429), RateLimited),
     (error(401), TokenExpired),
-    (error(403, "Accessing this video resource is forbidden. Please check your permissions"), AccountDisconnected),
+    (error(403, "Accessing this video resource is forbidden. Please check your permissions"), ReauthRequired),
     (error(400, "The video is odd"), ContentRejected),
 ]
 

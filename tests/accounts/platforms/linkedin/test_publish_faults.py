@@ -6,12 +6,12 @@ import pytest
 import time_machine
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
     Transient,
 )
@@ -62,8 +62,8 @@ def test_the_outcome_is_unknown_if_the_response_names_no_post(
     ("answer", "expected", "documented"),
     [
         (error(401, "expired", "EXPIRED_ACCESS_TOKEN", serviceErrorCode=65602), TokenExpired, True),
-        (error(403, "Not enough permissions to access: posts.CREATE", "ACCESS_DENIED"), AccountDisconnected, True),
-        (error(403, "Accessing this resource is forbidden."), AccountDisconnected, True),
+        (error(403, "Not enough permissions to access: posts.CREATE", "ACCESS_DENIED"), ReauthRequired, True),
+        (error(403, "Accessing this resource is forbidden."), ReauthRequired, True),
         (error(403, "Come back on Monday", "NEW_RULE"), Transient, False),
         (Answer(403, b"<html>Blocked by permission</html>"), Transient, False),
         (error(426, "Requested version 202501 is not active", "NONEXISTENT_VERSION"), ConnectionUnavailable, True),

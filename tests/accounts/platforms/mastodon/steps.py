@@ -25,7 +25,7 @@ BEGUN = Progress("create", {"key": "tgt_1-k", "after": "6", "media": [], "pendin
 
 def authorize(mastodon: Mastodon, address: str) -> OAuthAuthorizationRequest:
     """Begin to connect an account of the Mastodon server at this address by OAuth."""
-    return mastodon.authorize(state="a-state", redirect_uri=REDIRECT, given={"instance": address})
+    return mastodon.begin_oauth(state="a-state", redirect_uri=REDIRECT, given={"instance": address})
 
 
 def post(text: str = "Hello", *media: MediaFile, **options: Any) -> Content:
@@ -47,7 +47,7 @@ def video(content: bytes = b"moving") -> MediaFile:
 
 def step(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress = START) -> Progress | Published:
     """Take one step of a publication on Mastodon."""
-    return mastodon.publish(grant, content, stored(progress))
+    return mastodon.publish_step(grant, content, stored(progress))
 
 
 def go_to(phase: str, mastodon: Mastodon, grant: Grant, content: Content, progress: Progress = START) -> Progress:
@@ -69,9 +69,9 @@ def publish(mastodon: Mastodon, grant: Grant, content: Content, progress: Progre
 
 def find(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
     """Search for the Mastodon status that an earlier attempt at the step may have published."""
-    return mastodon.find(grant, content, stored(progress))
+    return mastodon.find_possibly_published_post(grant, content, stored(progress))
 
 
 def stored(progress: Progress) -> Progress:
     """The progress of a publication on Mastodon as a database returns it."""
-    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.to_stored())))

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import AccountDetails, PostingPace
+from accounts.platforms.types import AccountLimitsAndScopes, PostingPace
 
 CAPABILITIES = Mastodon.capabilities
 
@@ -19,7 +19,7 @@ def test_a_url_counts_as_23_and_a_mention_without_its_host() -> None:
 
 def test_a_server_may_accept_more_or_less_than_mastodons_defaults() -> None:
     limits = {"characters": 5000, "media": 1, "image_bytes": 100, "alt_text": 5}
-    accepted = Mastodon().capabilities_for(AccountDetails("1", limits))
+    accepted = Mastodon().capabilities_for(AccountLimitsAndScopes("1", limits))
 
     assert accepted.media.images is not None
     assert accepted.media.gifs is not None

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from pytest_django import Settings
 
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
+from accounts.platforms.errors import CredentialsRejected, ReauthRequired
 from accounts.platforms.mastodon import instance
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Grant
@@ -86,7 +86,7 @@ def test_an_instance_that_is_not_allowed_is_rejected(mastodon: Mastodon, setting
     with pytest.raises(CredentialsRejected):
         mastodon.connect({"instance": written, "access_token": "t"})
     with pytest.raises(CredentialsRejected):
-        mastodon.authorize(state="s", redirect_uri="https://publish.example/", given={"instance": written})
+        mastodon.begin_oauth(state="s", redirect_uri="https://publish.example/", given={"instance": written})
 
 
 @pytest.mark.parametrize("token", ["two words", "two\r\nlines", "naïve", " "])
@@ -165,7 +165,7 @@ def test_an_account_is_identified_by_its_id_not_by_its_name(mastodon: Mastodon, 
     assert mastodon.identify(grant).handle.startswith("alicia@")
 
     scripted.answers[VERIFY] = Answer.of_json({**ALICE, "id": "2"})
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         mastodon.identify(grant)
 
 
@@ -174,12 +174,12 @@ def test_a_disabled_account_is_disconnected_in_the_servers_words(
 ) -> None:
     server.disable("alice")
 
-    with pytest.raises(AccountDisconnected, match="currently disabled"):
+    with pytest.raises(ReauthRequired, match="currently disabled"):
         mastodon.identify(grant)
 
 
 def test_a_pasted_token_is_neither_renewed_nor_revoked(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         mastodon.refresh(grant)
     mastodon.revoke(grant)
 
@@ -201,7 +201,7 @@ def test_a_pasted_token_is_neither_renewed_nor_revoked(mastodon: Mastodon, serve
     ],
 )
 def test_the_schemas_of_what_owners_give(method: str, given: dict[str, Any], valid: bool) -> None:
-    schema = Mastodon.credentials_schema if method == "credentials" else Mastodon.oauth_schema
+    schema = Mastodon.credentials_schema if method == "credentials" else Mastodon.oauth_input_schema
     assert schema is not None
     jsonschema.Draft202012Validator.check_schema(schema)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError, RateLimited, Transient
+from accounts.platforms.errors import OutcomeUnknown, PlatformError, RateLimited, ReauthRequired, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
@@ -263,7 +263,7 @@ def test_the_source_outweighs_the_rendering(mastodon: Mastodon, scripted: Script
 @pytest.mark.parametrize(
     ("answer", "fault"),
     [
-        (Answer.of_json({"error": "The access token was revoked"}, 401), AccountDisconnected),
+        (Answer.of_json({"error": "The access token was revoked"}, 401), ReauthRequired),
         (Answer.of_json({"error": "Too many requests"}, 429), RateLimited),
         (Answer(503), Transient),
     ],

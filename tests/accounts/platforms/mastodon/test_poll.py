@@ -10,7 +10,7 @@ import pytest
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.mastodon.capabilities import CAPABILITIES, capabilities_with_limits
-from accounts.platforms.types import AccountDetails, Content, Grant, NotPublishedProof, Progress, Published
+from accounts.platforms.types import AccountLimitsAndScopes, Content, Grant, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.mastodon.steps import find, go_to, image, post, publish, step
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE
@@ -58,7 +58,9 @@ def test_a_servers_own_limits_are_those_of_the_account(mastodon: Mastodon, serve
 
     connection = mastodon.connect({"instance": server.url, "access_token": server.add_account("bob")})
 
-    rules = mastodon.capabilities_for(AccountDetails(connection.identity.external_id, connection.identity.limits)).poll
+    rules = mastodon.capabilities_for(
+        AccountLimitsAndScopes(connection.identity.external_id, connection.identity.limits)
+    ).poll
     assert rules is not None
     assert (rules.max_choices, rules.max_choice_length) == (10, 200)
     assert (rules.min_duration_minutes, rules.max_duration_minutes) == (2, 10_080)

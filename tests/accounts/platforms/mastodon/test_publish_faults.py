@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, PlatformError, RateLimited, Transient
+from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, ReauthRequired, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Grant, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
@@ -20,12 +20,12 @@ from tests.fakes.mastodon_methods import CREATE, LOOK_AT_MEDIA
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
-        (Answer.of_json({"error": "no"}, 403), AccountDisconnected),
+        (Answer.of_json({"error": "no"}, 403), ReauthRequired),
         (Answer.of_json({"error": "no"}, 400), ContentRejected),
         (Answer.of_json({"error": "no"}, 404), Transient),
         (Answer.of_json({"error": "no"}, 410), Transient),
         # Takahe answers an invalid token with plain text.
-        (Answer(400, b"Invalid bearer token\n"), AccountDisconnected),
+        (Answer(400, b"Invalid bearer token\n"), ReauthRequired),
         (Answer(400, b"Bad Request"), ContentRejected),
         (Answer(400, b"<p>Invalid Bearer token</p>"), ContentRejected),
         (Answer.of_json({"error": "Invalid Bearer token"}, 400), ContentRejected),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected
+from accounts.platforms.errors import ContentRejected, CredentialsRejected, ReauthRequired
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import AuthorizedAccount, Published
 from tests.accounts.platforms.mastodon.steps import REDIRECT, authorize, go_to, image, post, publish, step
@@ -24,7 +24,7 @@ def takahe() -> Iterator[FakeTakahe]:
 def connection(mastodon: Mastodon, takahe: FakeTakahe) -> AuthorizedAccount:
     begun = authorize(mastodon, takahe.url)
     code = takahe.grant(begun.url, "alice")
-    [connection] = mastodon.exchange(code=code, redirect_uri=REDIRECT, stored=begun.stored)
+    [connection] = mastodon.exchange_code(code=code, redirect_uri=REDIRECT, stored=begun.stored)
     return connection
 
 
@@ -57,10 +57,10 @@ def test_a_revoked_token_disconnects_the_account_at_every_step(
     takahe.revoke_tokens("alice")
 
     for progress in (None, uploading, creating):
-        with pytest.raises(AccountDisconnected) as caught:
+        with pytest.raises(ReauthRequired) as caught:
             step(mastodon, grant, content, *([progress] if progress else []))
         assert caught.value.message == "The server refuses the account: Invalid Bearer token"
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         mastodon.identify(grant)
     assert takahe.statuses("alice") == []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accounts.platforms.errors import AccountDisconnected, Transient
+from accounts.platforms.errors import ReauthRequired, Transient
 from tests.accounts.platforms.contract.world import IGNORED, REJECTED, REJECTED_IF_UNREADABLE, Post, World
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
@@ -22,7 +22,7 @@ class PlatformWorld(World):
     trusted = (REGISTER,)  # an altered client id has no consent page at the stand-in
     fixed_scopes = True
     shown = ("alice@{host}", "Alice", "{url}/@alice")
-    unauthorized = AccountDisconnected
+    unauthorized = ReauthRequired
     unusual = {
         ("connect", REGISTER): REJECTED_IF_UNREADABLE,
         ("connect", TOKEN): REJECTED,

@@ -33,9 +33,9 @@ def running(server: Server, client: tuple[str, str], settings: Settings, **more:
 
 def connect_all(platform: Platform, server: Any, *scopes: list[str]) -> tuple[AuthorizedAccount, ...]:
     """Connect the accounts of alice, who grants all requested scopes, or these scopes only."""
-    authorization = platform.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
+    authorization = platform.begin_oauth(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url, "alice", *scopes)
-    return platform.exchange(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
+    return platform.exchange_code(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
 
 
 def connect(platform: Platform, server: Any, *scopes: list[str]) -> AuthorizedAccount:
@@ -51,7 +51,7 @@ def post(text: str = "Hello", *media: MediaFile, **options: Any) -> Content:
 
 def step(platform: Platform, grant: Grant, content: Content, progress: Progress = START) -> Progress | Published:
     """Take one step of publishing; the default is the first one."""
-    return platform.publish(grant, content, stored(progress))
+    return platform.publish_step(grant, content, stored(progress))
 
 
 def follow(platform: Platform, grant: Grant, content: Content, progress: Progress = START) -> Iterator[Progress]:
@@ -79,12 +79,12 @@ def find_post(
     platform: Platform, grant: Grant, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Search for the post that an earlier attempt of the step may have published."""
-    return platform.find(grant, content, stored(progress))
+    return platform.find_possibly_published_post(grant, content, stored(progress))
 
 
 def stored(progress: Progress) -> Progress:
     """The progress as a database returns it."""
-    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.to_stored())))
 
 
 def error(code: int, message: str = "no", subcode: int = 0, status: int = 400, **more: Any) -> Answer:

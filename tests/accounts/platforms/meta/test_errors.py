@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
     Transient,
 )
@@ -42,8 +42,8 @@ def error_of(errors: MetaErrorTranslator, answer: Answer) -> PlatformError:
         (error(190, "Session has expired", 463, 401), TokenExpired),
         (error(190, "The user changed their password", 460), TokenExpired),
         (error(102, "Session key invalid"), TokenExpired),
-        (error(200, "(#200) The permission must be granted", status=403), AccountDisconnected),
-        (error(10, "(#10) Permission denied", status=403), AccountDisconnected),
+        (error(200, "(#200) The permission must be granted", status=403), ReauthRequired),
+        (error(10, "(#10) Permission denied", status=403), ReauthRequired),
         (error(3, "(#3) Application does not have the capability"), ConnectionUnavailable),
         (error(101, "Error validating application"), ConnectionUnavailable),
         (error(100, "Invalid appsecret_proof provided in the API argument"), ConnectionUnavailable),
@@ -71,10 +71,10 @@ def test_a_code_that_all_products_share_has_the_same_meaning(
 @pytest.mark.parametrize(
     ("errors", "answer", "expected"),
     [
-        (FACEBOOK, error(100, "Confirm your identity", 4854002), AccountDisconnected),
+        (FACEBOOK, error(100, "Confirm your identity", 4854002), ReauthRequired),
         (FACEBOOK, error(100, "Links must direct to the profile", 1609008), ContentRejected),
         (FACEBOOK, error(100, "Posting too fast", 1390008), RateLimited),
-        (INSTAGRAM, error(25, "The account is restricted", 2207050), AccountDisconnected),
+        (INSTAGRAM, error(25, "The account is restricted", 2207050), ReauthRequired),
         (INSTAGRAM, error(4, "We restrict certain activity", 2207051), ContentRejected),
         (INSTAGRAM, error(-1, "Instagram server error", 2207001), OutcomeUnknown),
         (THREADS, error(9, subcode=2207042), RateLimited),
@@ -128,7 +128,7 @@ def test_a_rate_limit_says_how_long_to_wait(headers: dict[str, str], seconds: fl
     ("answer", "expected"),
     [
         (error(100, "Unsupported get request", 33), Transient),
-        (error(200, status=403), AccountDisconnected),
+        (error(200, status=403), ReauthRequired),
         (error(987654), Transient),
     ],
 )

@@ -10,10 +10,10 @@ import time_machine
 from pytest_django import Settings
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     CredentialsRejected,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
     Transient,
 )
@@ -57,7 +57,7 @@ def test_an_error_of_any_call_while_connecting_is_translated(
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (error(190, status=401), AccountDisconnected),
+        (error(190, status=401), ReauthRequired),
         (error(100), Transient),  # a token that is less than a day old
         (error(10, status=403), Transient),
         (error(101), Transient),
@@ -87,5 +87,5 @@ def test_a_long_lived_token_expires_after_sixty_days(world: Any) -> None:
         clock.shift(SIXTY_DAYS)
         with pytest.raises(TokenExpired):
             platform(world.name).identify(renewed)
-        with pytest.raises(AccountDisconnected):
+        with pytest.raises(ReauthRequired):
             platform(world.name).refresh(renewed)

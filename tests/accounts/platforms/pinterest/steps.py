@@ -18,8 +18,8 @@ def pin(*media: MediaFile, text: str = "Hello", **options: Any) -> Content:
 
 def step(grant: Grant, content: Content, progress: Progress = START) -> Progress | Published:
     """Take one step."""
-    stored = Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
-    return Pinterest().publish(grant, content, stored)
+    stored = Progress.from_stored(progress.phase, json.loads(json.dumps(progress.to_stored())))
+    return Pinterest().publish_step(grant, content, stored)
 
 
 def go_to(phase: str, grant: Grant, content: Content, progress: Progress = START) -> Progress:

@@ -9,10 +9,10 @@ import pytest
 from pytest_django import Settings
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     CredentialsRejected,
     PlatformError,
+    ReauthRequired,
     Transient,
 )
 from accounts.platforms.pinterest.adapter import Pinterest
@@ -36,7 +36,7 @@ INVALID_GRANT = error(400, 283, "The authorization grant is invalid")
 def test_owners_grant_access_on_pinterest(settings: Settings) -> None:
     settings.PLATFORM_SETTINGS = {"PINTEREST_CLIENT_ID": "the id", "PINTEREST_CLIENT_SECRET": "s"}
 
-    url = Pinterest().authorize(state="state-1", redirect_uri=redirect_uri(), given={}).url
+    url = Pinterest().begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={}).url
 
     assert url.startswith("https://www.pinterest.com/oauth/?")
     assert {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()} == {
@@ -81,7 +81,7 @@ def test_a_refused_code_and_a_wrong_app_are_different_errors(
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (INVALID_GRANT, AccountDisconnected),
+        (INVALID_GRANT, ReauthRequired),
         (error(401, 2, "Authentication failed."), Transient),
         (error(401, 283, "Invalid Application ID"), Transient),
         (error(500, 283, "The authorization grant is invalid"), Transient),
@@ -101,7 +101,7 @@ def test_only_an_invalid_grant_disconnects_the_account(
 def test_a_suspended_account_is_disconnected(server: FakePinterest, grant: Grant) -> None:
     server.suspend("alice")
 
-    with pytest.raises(AccountDisconnected, match="suspended"):
+    with pytest.raises(ReauthRequired, match="suspended"):
         Pinterest().identify(grant)
 
 

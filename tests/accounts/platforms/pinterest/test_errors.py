@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     ContentRejected,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
     Transient,
 )
@@ -32,7 +32,7 @@ def error(status: int, code: int = 1, message: str = "no") -> Answer:
         (error(403, 29, "You are not permitted to access that resource."), ContentRejected),
         (error(404, 40, "Board not found."), ContentRejected),
         (error(403, 29, "Apps with Trial access may not create Pins in production"), ConnectionUnavailable),
-        (error(403, 5, "This user account is suspended."), AccountDisconnected),
+        (error(403, 5, "This user account is suspended."), ReauthRequired),
         (error(429, 8), RateLimited),
     ],
 )

@@ -16,17 +16,19 @@ REDIRECT_URI = "https://service.example/dashboard/connect/callback"
 
 def install(slack: Slack, server: FakeSlack) -> tuple[AuthorizedAccount, ...]:
     """Connect the channels of an installation of the Slack app."""
-    authorization = slack.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
+    authorization = slack.begin_oauth(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url)
-    return slack.exchange(code=code, redirect_uri=REDIRECT_URI, stored=json.loads(json.dumps(dict(authorization.stored))))
+    return slack.exchange_code(
+        code=code, redirect_uri=REDIRECT_URI, stored=json.loads(json.dumps(dict(authorization.stored)))
+    )
 
 
 def send(slack: Slack, grant: Grant, text: str = "Hello", **options: Any) -> Published:
     """Prepare a Slack message, then post it."""
     content = Content("tgt_1", text, options)
-    progress = slack.publish(grant, content, START)
+    progress = slack.publish_step(grant, content, START)
     assert progress == Progress("send")
-    published = slack.publish(grant, content, progress)
+    published = slack.publish_step(grant, content, progress)
     assert isinstance(published, Published)
     return published
 
@@ -38,7 +40,7 @@ def with_files(*files: MediaFile, text: str = "Hello", **options: Any) -> Conten
 
 def step(slack: Slack, grant: Grant, content: Content, progress: Progress = START) -> Progress | Published:
     """Take one step of publishing the message."""
-    return slack.publish(grant, content, stored(progress))
+    return slack.publish_step(grant, content, stored(progress))
 
 
 def go_to(phase: str, slack: Slack, grant: Grant, content: Content) -> Progress:
@@ -61,12 +63,12 @@ def publish(slack: Slack, grant: Grant, content: Content, progress: Progress = S
 
 def find(slack: Slack, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
     """Find the Slack message that an earlier attempt of the step may have posted."""
-    return slack.find(grant, content, stored(progress))
+    return slack.find_possibly_published_post(grant, content, stored(progress))
 
 
 def stored(progress: Progress) -> Progress:
     """The progress as it is stored."""
-    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.to_stored())))
 
 
 def refusal(code: str) -> Answer:

@@ -6,11 +6,11 @@ import pytest
 from pytest_django import Settings
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     CredentialsRejected,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     Transient,
 )
 from accounts.platforms.slack.adapter import Slack
@@ -86,7 +86,7 @@ def test_an_error_of_the_server_does_not_disconnect_the_webhook(
 def test_owners_grant_access_on_slacks_page(slack: Slack, settings: Settings) -> None:
     settings.PLATFORM_SETTINGS = {"SLACK_CLIENT_ID": "the id", "SLACK_CLIENT_SECRET": "s"}
 
-    authorization = slack.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
+    authorization = slack.begin_oauth(state="state-1", redirect_uri=REDIRECT_URI, given={})
 
     parts = urlsplit(authorization.url)
     assert f"{parts.scheme}://{parts.netloc}{parts.path}" == "https://slack.com/oauth/v2/authorize"
@@ -154,7 +154,7 @@ def test_webhooks_need_no_setting(slack: Slack, settings: Settings) -> None:
 
 def test_an_archived_channel_is_disconnected(slack: Slack, channel: Channel, grant: Grant) -> None:
     channel.archived = True
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         slack.identify(grant)
 
     channel.archived = False

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, PlatformError, Transient
+from accounts.platforms.errors import ContentRejected, PlatformError, ReauthRequired, Transient
 from accounts.platforms.slack.adapter import Slack
 from accounts.platforms.slack.capabilities import SCOPES
-from accounts.platforms.types import AccountDetails, Grant, MediaFile
+from accounts.platforms.types import AccountLimitsAndScopes, Grant, MediaFile
 from tests.accounts.platforms.media_files import MP4, PDF, media_file, picture
 from tests.accounts.platforms.slack.steps import publish, refusal, send, step, with_files
 from tests.fakes.http_server import Answer
@@ -49,13 +49,13 @@ def test_files_are_posted_without_a_text_in_a_thread_of_a_private_channel(
         (ANNOUNCE, "file_upload_size_restricted", ContentRejected, "file_upload_size_restricted"),
         (ANNOUNCE, "file_uploads_disabled", ContentRejected, "file_uploads_disabled"),
         (ANNOUNCE, "storage_limit_reached", ContentRejected, "storage_limit_reached"),
-        (ANNOUNCE, "token_revoked", AccountDisconnected, "token_revoked"),
+        (ANNOUNCE, "token_revoked", ReauthRequired, "token_revoked"),
         (SHARE, "not_in_channel", ContentRejected, "member"),
         (SHARE, "no_permission", ContentRejected, "member of: no_permission"),
         (SHARE, "posting_to_channel_denied", ContentRejected, "member of: posting_to_channel_denied"),
         (SHARE, "channel_not_found", ContentRejected, "member of: channel_not_found"),
         (SHARE, "file_type_not_allowed", ContentRejected, "file_type_not_allowed"),
-        (SHARE, "is_archived", AccountDisconnected, "is_archived"),
+        (SHARE, "is_archived", ReauthRequired, "is_archived"),
         (SHARE, "slack_connect_file_upload_sharing_blocked", ContentRejected, "blocked"),
         (SHARE, "ratelimited", Transient, "rate limit"),
     ],
@@ -130,18 +130,18 @@ def test_a_webhook_carries_no_files(slack: Slack, server: FakeSlack, joined: Cha
     with pytest.raises(ContentRejected, match="incoming webhook"):
         step(slack, connection.grant, with_files(image))
 
-    capabilities = slack.capabilities_for(AccountDetails(connection.identity.external_id))
+    capabilities = slack.capabilities_for(AccountLimitsAndScopes(connection.identity.external_id))
     assert (capabilities.media.max_count, capabilities.retry_safety, "images" in capabilities.features) == (
         0,
         "at_most_once",
         False,
     )
-    assert slack.capabilities_for(AccountDetails("T1/C1", scopes=SCOPES)) is slack.capabilities
+    assert slack.capabilities_for(AccountLimitsAndScopes("T1/C1", scopes=SCOPES)) is slack.capabilities
     assert server.messages(joined) == []
 
 
 def test_a_connection_without_the_scopes_for_files_accepts_no_files(slack: Slack) -> None:
-    capabilities = slack.capabilities_for(AccountDetails("T1/C1", scopes=("chat:write", "channels:read")))
+    capabilities = slack.capabilities_for(AccountLimitsAndScopes("T1/C1", scopes=("chat:write", "channels:read")))
 
     assert (capabilities.media.max_count, "images" in capabilities.features) == (0, False)
     assert "Connect the channel again" in capabilities.media.none_because

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     Transient,
 )
 from accounts.platforms.slack.adapter import Slack
@@ -85,24 +85,24 @@ def test_an_unclear_answer_leaves_the_outcome_unknown(slack: Slack, server: Fake
 @pytest.mark.parametrize(
     ("grant", "status", "code", "error"),
     [
-        ("app", 200, "token_revoked", AccountDisconnected),
-        ("app", 200, "account_inactive", AccountDisconnected),
-        ("app", 200, "missing_scope", AccountDisconnected),
-        ("app", 200, "channel_not_found", AccountDisconnected),
-        ("app", 200, "is_archived", AccountDisconnected),
-        ("app", 200, "not_in_channel", AccountDisconnected),
+        ("app", 200, "token_revoked", ReauthRequired),
+        ("app", 200, "account_inactive", ReauthRequired),
+        ("app", 200, "missing_scope", ReauthRequired),
+        ("app", 200, "channel_not_found", ReauthRequired),
+        ("app", 200, "is_archived", ReauthRequired),
+        ("app", 200, "not_in_channel", ReauthRequired),
         ("app", 200, "msg_too_long", ContentRejected),
-        ("app", 200, "restricted_action_read_only_channel", AccountDisconnected),
+        ("app", 200, "restricted_action_read_only_channel", ReauthRequired),
         ("app", 200, "restricted_action_thread_only_channel", ContentRejected),
         ("app", 200, "slack_connect_canvas_sharing_blocked", ContentRejected),
         ("app", 200, "invalid_arguments", ContentRejected),
         ("app", 200, "ratelimited", RateLimited),
         ("app", 200, "service_unavailable", Transient),
         ("app", 200, "request_timeout", Transient),
-        ("webhook", 404, "no_service", AccountDisconnected),
-        ("webhook", 403, "invalid_token", AccountDisconnected),
-        ("webhook", 410, "channel_is_archived", AccountDisconnected),
-        ("webhook", 403, "action_prohibited", AccountDisconnected),
+        ("webhook", 404, "no_service", ReauthRequired),
+        ("webhook", 403, "invalid_token", ReauthRequired),
+        ("webhook", 410, "channel_is_archived", ReauthRequired),
+        ("webhook", 403, "action_prohibited", ReauthRequired),
         ("webhook", 400, "invalid_payload", ContentRejected),
         ("webhook", 400, "no_text", ContentRejected),
         ("webhook", 429, "rate_limited", RateLimited),

@@ -20,16 +20,16 @@ GIF = b"GIF89a" + bytes(200)
 
 def start(telegram: Telegram, grant: Grant, text: str, *media: MediaFile, **options: Any) -> Progress:
     """Take the first step of publishing to Telegram, which sends nothing."""
-    progress = telegram.publish(grant, Content("tgt_1", text, options, media=media), START)
+    progress = telegram.publish_step(grant, Content("tgt_1", text, options, media=media), START)
     assert isinstance(progress, Progress)
     return progress
 
 
 def send(telegram: Telegram, grant: Grant, progress: Progress, media: Sequence[MediaFile] = ()) -> Published:
     """Take the second step of publishing to Telegram, from the stored state."""
-    stored = Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
+    stored = Progress.from_stored(progress.phase, json.loads(json.dumps(progress.to_stored())))
     content = Content("tgt_1", "ignored", {"parse_mode": "HTML"}, media=tuple(media))
-    published = telegram.publish(grant, content, stored)
+    published = telegram.publish_step(grant, content, stored)
     assert isinstance(published, Published)
     return published
 

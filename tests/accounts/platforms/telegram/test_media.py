@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, TokenExpired, Transient
+from accounts.platforms.errors import ContentRejected, ReauthRequired, TokenExpired, Transient
 from accounts.platforms.telegram.adapter import Telegram
 from accounts.platforms.types import Grant, MediaFile, Published
 from tests.accounts.platforms.telegram.steps import GIF, document, file, picture, publish, send, start, video
@@ -142,7 +142,7 @@ def test_a_bot_that_may_not_send_a_kind_of_media_is_disconnected(
 ) -> None:
     server.set_member(channel, token, "administrator", can_post_messages=False)
 
-    with pytest.raises(AccountDisconnected):
+    with pytest.raises(ReauthRequired):
         publish(telegram, grant, "", picture())
 
 

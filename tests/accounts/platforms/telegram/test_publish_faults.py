@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     Transient,
 )
 from accounts.platforms.telegram.adapter import Telegram
@@ -56,18 +56,18 @@ def test_files_whose_answer_is_lost_are_sent_once(
 @pytest.mark.parametrize(
     ("status", "description", "error"),
     [
-        (401, "Unauthorized", AccountDisconnected),
-        (404, "Not Found", AccountDisconnected),
-        (403, "Forbidden: bot was kicked from the channel chat", AccountDisconnected),
-        (403, "Forbidden: bot was blocked by the user", AccountDisconnected),
-        (400, "Bad Request: chat not found", AccountDisconnected),
-        (400, "Bad Request: not enough rights to send photos to the chat", AccountDisconnected),
-        (400, "Bad Request: have no rights to send a message", AccountDisconnected),
-        (400, "Bad Request: need administrator rights in the channel chat", AccountDisconnected),
-        (400, "Bad Request: CHAT_WRITE_FORBIDDEN", AccountDisconnected),
-        (400, "Bad Request: CHAT_SEND_PHOTOS_FORBIDDEN", AccountDisconnected),
-        (400, "Bad Request: CHAT_RESTRICTED", AccountDisconnected),
-        (400, "Bad Request: Logged out", AccountDisconnected),
+        (401, "Unauthorized", ReauthRequired),
+        (404, "Not Found", ReauthRequired),
+        (403, "Forbidden: bot was kicked from the channel chat", ReauthRequired),
+        (403, "Forbidden: bot was blocked by the user", ReauthRequired),
+        (400, "Bad Request: chat not found", ReauthRequired),
+        (400, "Bad Request: not enough rights to send photos to the chat", ReauthRequired),
+        (400, "Bad Request: have no rights to send a message", ReauthRequired),
+        (400, "Bad Request: need administrator rights in the channel chat", ReauthRequired),
+        (400, "Bad Request: CHAT_WRITE_FORBIDDEN", ReauthRequired),
+        (400, "Bad Request: CHAT_SEND_PHOTOS_FORBIDDEN", ReauthRequired),
+        (400, "Bad Request: CHAT_RESTRICTED", ReauthRequired),
+        (400, "Bad Request: Logged out", ReauthRequired),
         (400, "Bad Request: message is too long", ContentRejected),
         (400, "Bad Request: TOPIC_CLOSED", ContentRejected),
         (400, "Bad Request: group send failed", ContentRejected),

@@ -11,9 +11,9 @@ from tests.fakes.threads import FakeThreads
 
 def test_the_consent_page_is_threads_own(threads: Threads, settings: Settings) -> None:
     settings.PLATFORM_SETTINGS = {"THREADS_CLIENT_ID": "the id", "THREADS_CLIENT_SECRET": "s"}
-    parts = urlsplit(threads.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={}).url)
+    parts = urlsplit(threads.begin_oauth(state="state-1", redirect_uri=REDIRECT_URI, given={}).url)
     settings.PLATFORM_SETTINGS["THREADS_SCOPES"] = "threads_basic threads_content_publish"
-    fewer = threads.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={}).url
+    fewer = threads.begin_oauth(state="state-1", redirect_uri=REDIRECT_URI, given={}).url
 
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "threads.com", "/oauth/authorize")
     assert {name: values[0] for name, values in parse_qs(parts.query).items()} == {

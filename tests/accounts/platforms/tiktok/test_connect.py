@@ -8,11 +8,11 @@ import time_machine
 from pytest_django import Settings
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     CredentialsRejected,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     Transient,
 )
 from accounts.platforms.registry import platform
@@ -27,7 +27,7 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 def consent_parameters() -> dict[str, str]:
     """The parameters of the consent page, which is TikTok's."""
-    parts = urlsplit(platform("tiktok").authorize(state="state-1", redirect_uri=redirect_uri(), given={}).url)
+    parts = urlsplit(platform("tiktok").begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={}).url)
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "www.tiktok.com", "/v2/auth/authorize/")
     return {name: values[0] for name, values in parse_qs(parts.query).items()}
 
@@ -59,9 +59,9 @@ def test_an_app_that_has_to_use_pkce_sends_its_challenge_in_hexadecimal(
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "TIKTOK_PKCE": "hex"}
 
     assert world.connection().identity.handle == "alice"
-    authorization = platform("tiktok").authorize(state="s", redirect_uri=redirect_uri(), given={})
+    authorization = platform("tiktok").begin_oauth(state="s", redirect_uri=redirect_uri(), given={})
     with pytest.raises(CredentialsRejected):
-        platform("tiktok").exchange(
+        platform("tiktok").exchange_code(
             code=world.grant(authorization.url), redirect_uri=redirect_uri(), stored={"verifier": "another" * 8}
         )
 
@@ -101,7 +101,7 @@ def test_an_error_is_translated_by_its_code_whatever_its_status(
     assert type(caught.value) is error
 
 
-@pytest.mark.parametrize(("name", "error"), [("invalid_grant", AccountDisconnected), ("invalid_request", Transient)])
+@pytest.mark.parametrize(("name", "error"), [("invalid_grant", ReauthRequired), ("invalid_request", Transient)])
 def test_the_error_of_a_renewal_is_translated_by_its_name_whatever_its_status(
     server: FakeTikTok, account: Account, name: str, error: type[PlatformError]
 ) -> None:

@@ -7,12 +7,12 @@ import time_machine
 from django.utils import timezone
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
     Transient,
 )
@@ -37,7 +37,7 @@ def post_for(call: str) -> Content:
     [
         (CREATOR, refused(401, "access_token_invalid"), TokenExpired, ""),
         (VIDEO, refused(200, "access_token_invalid"), TokenExpired, ""),
-        (VIDEO, refused(401, "scope_not_authorized"), AccountDisconnected, ""),
+        (VIDEO, refused(401, "scope_not_authorized"), ReauthRequired, ""),
         (PHOTOS, refused(403, "reached_active_user_cap"), ConnectionUnavailable, ""),
         (VIDEO, refused(403, NOT_AUDITED), ConnectionUnavailable, ""),
         (CREATOR, refused(403, "spam_risk_user_banned_from_posting"), ContentRejected, ""),

@@ -27,7 +27,7 @@ def thread(*texts: str) -> Content:
 
 def step(grant: Grant, content: Content, progress: Progress = START) -> Progress | Published:
     """Take one step."""
-    return X().publish(grant, content, stored(progress))
+    return X().publish_step(grant, content, stored(progress))
 
 
 def go_to(phase: str, grant: Grant, content: Content, progress: Progress = START) -> Progress:
@@ -49,7 +49,7 @@ def publish(grant: Grant, content: Content, progress: Progress = START) -> Publi
 
 def find(grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
     """Search for what an earlier attempt of the step may have published."""
-    return X().find(grant, content, stored(progress))
+    return X().find_possibly_published_post(grant, content, stored(progress))
 
 
 def lose_response(server: FakeX, grant: Grant, content: Content, *, published: bool = True) -> Progress:
@@ -63,4 +63,4 @@ def lose_response(server: FakeX, grant: Grant, content: Content, *, published: b
 
 def stored(progress: Progress) -> Progress:
     """The progress as a database returns it."""
-    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.to_stored())))

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from pytest_django import Settings
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, CredentialsRejected
+from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, ReauthRequired
 from accounts.platforms.types import Grant
 from accounts.platforms.x.adapter import X
 from tests.accounts.platforms.contract.world import redirect_uri
@@ -24,7 +24,7 @@ SCOPES = ("tweet.read", "tweet.write", "users.read", "media.write", "offline.acc
 def test_owners_grant_access_on_x_with_pkce(settings: Settings) -> None:
     settings.PLATFORM_SETTINGS = {"X_CLIENT_ID": "the id", "X_CLIENT_SECRET": "s"}
 
-    url = X().authorize(state="state-1", redirect_uri=redirect_uri(), given={}).url
+    url = X().begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={}).url
 
     params = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     assert url.startswith("https://x.com/i/oauth2/authorize?")
@@ -62,7 +62,7 @@ def test_a_grant_without_a_refresh_token_is_rejected(world: PlatformWorld, serve
 def test_a_suspended_account_is_disconnected(world: PlatformWorld, server: FakeX, grant: Grant) -> None:
     server.suspend("alice")
 
-    with pytest.raises(AccountDisconnected, match="suspended"):
+    with pytest.raises(ReauthRequired, match="suspended"):
         X().identify(grant)
     with pytest.raises(CredentialsRejected, match="suspended"):
         world.connection()

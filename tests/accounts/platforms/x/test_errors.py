@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, ContentRejected, PlatformError, RateLimited
+from accounts.platforms.errors import ConnectionUnavailable, ContentRejected, PlatformError, RateLimited, ReauthRequired
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.x.steps import post, publish
 from tests.fakes.http_server import Answer
@@ -26,9 +26,9 @@ def problem(status: int, detail: str = "no", kind: str = "", **more: Any) -> Ans
     [
         (problem(403, "This user is not allowed to post a video longer than 2 minutes."), ContentRejected),
         (problem(403, "You may not reply to an account that is suspended."), ContentRejected),
-        (problem(403, "Your account is suspended and is not permitted to access this."), AccountDisconnected),
-        (problem(403, "To protect you, this account is temporarily locked. Please log in."), AccountDisconnected),
-        (problem(403, "App-only is forbidden.", "unsupported-authentication"), AccountDisconnected),
+        (problem(403, "Your account is suspended and is not permitted to access this."), ReauthRequired),
+        (problem(403, "To protect you, this account is temporarily locked. Please log in."), ReauthRequired),
+        (problem(403, "App-only is forbidden.", "unsupported-authentication"), ReauthRequired),
         (problem(403, "Enroll in a project.", "client-forbidden", reason="client-not-enrolled"), ConnectionUnavailable),
         (problem(402, "Your account has no credits.", "credits"), ConnectionUnavailable),
         (problem(429, "Usage cap exceeded: Monthly product cap", "usage-capped"), ConnectionUnavailable),

@@ -6,12 +6,12 @@ import pytest
 import time_machine
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
     RateLimited,
+    ReauthRequired,
     TokenExpired,
     Transient,
 )
@@ -25,9 +25,9 @@ from tests.fakes.youtube import ASK, LAST, OPEN, PIECE, FakeYouTube
 @pytest.mark.parametrize(
     ("call", "answer", "error", "reported"),
     [
-        (OPEN, google_error(401, "youtubeSignupRequired"), AccountDisconnected, ""),
-        (OPEN, google_error(403, "insufficientPermissions"), AccountDisconnected, ""),
-        (OPEN, google_error(403, "authenticatedUserAccountSuspended"), AccountDisconnected, ""),
+        (OPEN, google_error(401, "youtubeSignupRequired"), ReauthRequired, ""),
+        (OPEN, google_error(403, "insufficientPermissions"), ReauthRequired, ""),
+        (OPEN, google_error(403, "authenticatedUserAccountSuspended"), ReauthRequired, ""),
         (OPEN, google_error(403, "accessNotConfigured"), ConnectionUnavailable, ""),
         (OPEN, google_error(403, "userRateLimitExceeded"), RateLimited, ""),
         (OPEN, google_error(403, "forbiddenPrivacySetting"), ContentRejected, ""),
