@@ -19,7 +19,7 @@ RETENTION_RULES = [
     "accounts.retention.ExpiredConnectionAttemptsRule",
     "webhooks.retention.ExpiredEventsRule",
     "webhooks.retention.PurgedWorkspaceEventsRule",
-    "webhooks.retention.PurgedWorkspaceSecretsRule",
+    "webhooks.retention.PurgedWorkspaceSigningSecretsRule",
     "billing.retention.FinishedProcessorEventsRule",
     "billing.retention.DeletedWorkspaceCustomerIdsRule",
     "agents.retention.PurgedWorkspaceKeysRule",

@@ -203,7 +203,7 @@ SPECTACULAR_SETTINGS = openapi_settings(base_url=BASE_URL, version=API_VERSION)
 # Lower layers call these functions of higher layers by dotted path; there are no signals.
 WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.workspace_access_of_user"
 REFUSAL_RECORDER = "auditlog.services.record_refusal"
-EVENT_RECORDER = "webhooks.services.store_undelivered_event"
+EVENT_RECORDER = "webhooks.services.store_event_without_delivery"
 NAVIGATION = PAGES
 PLATFORM_LABEL = "accounts.platforms.registry.platform_label"
 WORKSPACE_PROVISIONERS = ["accounts.provisioning.SandboxAccountProvisioner"]

@@ -93,7 +93,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
-    list_display = ("id", "kind_name", "subject", "sequence", "workspace_id", "sandbox", "created_at")
+    list_display = ("id", "kind_value", "subject", "sequence", "workspace_id", "sandbox", "created_at")
     finds = {
         "wrk": "workspace_id",
         "pgr": "post_group_id",
@@ -105,7 +105,7 @@ class EventAdmin(ReadOnlyAdmin):
     extra_fields = ("body",)
 
     @admin.display(description="kind")
-    def kind_name(self, event: Event) -> str:
+    def kind_value(self, event: Event) -> str:
         """Return a webhook event kind's short value for the admin table, because the labels of kinds are whole sentences."""
         return event.kind
 

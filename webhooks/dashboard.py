@@ -69,14 +69,14 @@ def deliveries(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.get_signing_secret")
-def secret(page: WorkspacePage) -> HttpResponse:
+def show_signing_secret(page: WorkspacePage) -> HttpResponse:
     """Show the webhook signing secret on a dashboard page, in response to a submitted form (POST) only."""
     shown = services.read_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
     return page.render("webhooks/secret.html", secret=shown)
 
 
 @workspace_page("POST", operation="workspaces.rotate_signing_secret")
-def rotate_secret(page: WorkspacePage) -> HttpResponse:
+def rotate_signing_secret(page: WorkspacePage) -> HttpResponse:
     """Replace the webhook signing secret, and show the new secret on a dashboard page.
 
     If the form is submitted twice, the secret is replaced only once.

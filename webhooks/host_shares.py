@@ -43,8 +43,8 @@ def workspace_and_host_key(delivery: Delivery) -> str:
 
 
 @dataclass(frozen=True)
-class FullShares:
-    """The workspaces, domains and hosts whose webhook deliveries must wait, because their share of connections is full.
+class SkippedSenders:
+    """The workspaces, domains and hosts whose webhook deliveries a claim skips, mostly because their share is full.
 
     `holders` are pairs of workspace and host, which may also be left out because another query claims their deliveries.
     """
@@ -54,8 +54,8 @@ class FullShares:
     domains: set[str]
     hosts: set[str]
 
-    def query(self) -> Q:
-        """Return the query condition for webhook deliveries that must wait, because a share of connections is full.
+    def as_condition(self) -> Q:
+        """Return the query condition for the webhook deliveries that a claim skips.
 
         The queried rows need the alias `holder`.
         """
@@ -102,7 +102,7 @@ class HostShares(FairShares):
         within_hosts = sum(min(free, HOST_LIMITS[ALL] - tally[group]) for group, free in hosts.items())
         return min(self.free_job_slots_of_worker, within_workspaces, within_hosts)
 
-    def shares_skipped_for_slow_hosts(self) -> FullShares:
+    def excluded_from_slow_claims(self) -> SkippedSenders:
         """Return the workspaces, domains and hosts to skip when webhook deliveries to slow hosts are claimed.
 
         These are the full shares, and those of fast hosts, whose deliveries are claimed separately.
@@ -119,7 +119,9 @@ class HostShares(FairShares):
                 if is_full:
                     found[level].add(name)
         silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_free_slot(holder)}
-        return FullShares(self.holders_excluded_from_slow_jobs() | silent, found["workspace"], found["domain"], found["host"])
+        return SkippedSenders(
+            self.holders_excluded_from_slow_jobs() | silent, found["workspace"], found["domain"], found["host"]
+        )
 
     def has_free_slot(self, holder: str) -> bool:
         return super().has_free_slot(holder) and self._free_slots(holder) > 0

@@ -129,19 +129,22 @@ class Delivery(DueRow):
         """Return whether a worker is sending the webhook delivery now, that is, the worker's claim has not expired."""
         return self.lease_until is not None and self.lease_until > now
 
-    def succeed(self, now: datetime) -> None:
+    def mark_delivered(self, now: datetime) -> None:
+        """Mark this webhook delivery as delivered, without saving it."""
         self.status, self.due_at, self.delivered_at = DeliveryStatus.DELIVERED, None, now
 
-    def retry_at(self, due_at: datetime) -> None:
+    def mark_retrying(self, due_at: datetime) -> None:
+        """Mark this webhook delivery as to be sent again at `due_at`, without saving it."""
         self.status, self.due_at = DeliveryStatus.RETRYING, due_at
 
-    def give_up(self, now: datetime) -> None:
+    def mark_dead_letter(self, now: datetime) -> None:
+        """Mark this webhook delivery as given up (a dead letter), without saving it."""
         self.status, self.due_at, self.given_up_at = DeliveryStatus.DEAD_LETTER, None, now
 
     def reset_for_replay(self, now: datetime) -> None:
-        """Reset this delivery row for a replay: its retry schedule starts again, and results of older attempts are ignored.
+        """Reset this webhook delivery for a replay, without saving it: its retry schedule starts again.
 
-        A new fence number makes them ineffective.
+        A new fence number makes the results of older attempts ineffective.
         """
         self.status, self.due_at, self.delivered_at = DeliveryStatus.PENDING, now, None
         self.earlier_attempts = self.attempts

@@ -48,7 +48,7 @@ class PurgedWorkspaceEventsRule(ExpiredRowsRule):
         return Event.objects.filter(workspace__in=workspaces_to_purge())
 
 
-class PurgedWorkspaceSecretsRule(ExpiredRowsRule):
+class PurgedWorkspaceSigningSecretsRule(ExpiredRowsRule):
     """The retention rule that deletes the webhook signing secrets of purged workspaces.
 
     A late delivery may have created a secret after the workspace was deleted.

@@ -32,7 +32,7 @@ def list_deliveries(
     return paginate_newest_first(rows, limit=limit, cursor=cursor)
 
 
-def latest_events_of_group(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
+def latest_events_of_post_group(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
     """Return a post group's latest webhook events, oldest first, without payloads. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = Event.objects.filter(workspace_id=workspace_id, post_group_id=post_group_id).defer("payload")

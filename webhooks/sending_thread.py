@@ -18,7 +18,7 @@ GATHER_SECONDS = 0.01  # outcomes are reported in groups, since each report cost
 class SendingThread:
     """The worker's thread that sends webhook delivery attempts, which the worker's main thread submits.
 
-    Calls `when_finished` when there are outcomes; `finished` returns them.
+    Calls `when_finished` when there are outcomes; `take_finished_outcomes` returns them.
     """
 
     def __init__(self, when_finished: Callable[[], None]) -> None:

@@ -27,7 +27,7 @@ def new_signing_secret() -> str:
     return SECRET_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
 
 
-def signature_header(keys: Sequence[str], body: bytes, *, at: int) -> str:
+def signature_header_value(keys: Sequence[str], body: bytes, *, at: int) -> str:
     """Return the webhook signature header `t=<unix seconds>,v1=<hex>`, with one `v1` signature for each signing secret.
 
     A receiver needs only one signature that matches.

@@ -81,7 +81,7 @@ class DeliverLoop(WorkerLoop):
         quick = deliveries.claim_deliveries(rows.filter(holder__in=free_slots), limit=limit, due_rows_found=self._found)
         self._found = bool(quick)
         limit = min(CLAIM_SLOW, self._shares.free_slow_job_slots, self._shares.free_job_slots_of_worker - len(quick))
-        others = rows.exclude(self._shares.shares_skipped_for_slow_hosts().query())
+        others = rows.exclude(self._shares.excluded_from_slow_claims().as_condition())
         if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip SearchPauses
             return deliveries.claim_deliveries(others, limit=limit)
         return quick + self._search_pauses(lambda: deliveries.claim_deliveries(others, limit=limit))

@@ -45,7 +45,7 @@ def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         "posts/post.html",
         shown=shown,
         by=describe_creator(group),
-        events=webhooks.latest_events_of_group(**about),
+        events=webhooks.latest_events_of_post_group(**about),
         deliveries=webhooks.list_deliveries(**about).rows,
         now=timezone.now(),
         **_possible(page, shown),

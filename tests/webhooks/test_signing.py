@@ -45,13 +45,13 @@ def test_a_precomputed_signature() -> None:
     # printf '1700000000.{}' | openssl dgst -sha256 -hmac whsec_test
     digest = "35495024f4ef3f94e5a93e22221544c4b75e9a42300cd965ab81cb85cd994e91"
 
-    assert signing.signature_header(["whsec_test"], b"{}", at=1_700_000_000) == f"t=1700000000,v1={digest}"
+    assert signing.signature_header_value(["whsec_test"], b"{}", at=1_700_000_000) == f"t=1700000000,v1={digest}"
 
 
 def test_each_secret_has_its_signature_in_the_order_given() -> None:
-    header = signing.signature_header(["new", "old"], b"{}", at=1)
+    header = signing.signature_header_value(["new", "old"], b"{}", at=1)
 
-    one, other = (signing.signature_header([key], b"{}", at=1) for key in ("new", "old"))
+    one, other = (signing.signature_header_value([key], b"{}", at=1) for key in ("new", "old"))
     assert header == f"{one},{other.removeprefix('t=1,')}"
 
 
@@ -110,10 +110,10 @@ def test_the_receiver_in_the_documentation_verifies_signatures(example: str) -> 
             return session.post(example, body, headers={"x-service-signature": header}, timeout=10).status_code
 
     now = int(time.time())
-    right = signing.signature_header(["whsec_test"], body, at=now)
-    both = signing.signature_header(["whsec_new", "whsec_test"], body, at=now)
-    old = signing.signature_header(["whsec_test"], body, at=now - 400)
-    foreign = signing.signature_header(["whsec_other"], body, at=now)
+    right = signing.signature_header_value(["whsec_test"], body, at=now)
+    both = signing.signature_header_value(["whsec_new", "whsec_test"], body, at=now)
+    old = signing.signature_header_value(["whsec_test"], body, at=now - 400)
+    foreign = signing.signature_header_value(["whsec_other"], body, at=now)
 
     assert [answer(header) for header in (right, both)] == [204, 204]
     assert [answer(header) for header in (old, foreign, "", "t=,v1=", "t=x,v1=\u00e9")] == [401] * 5

@@ -114,7 +114,7 @@ def test_for_24_hours_deliveries_have_both_signatures_with_the_new_first(workspa
 
     for request, keys in zip(receiver.requests, ([new, old], [new]), strict=True):
         header = request.headers["x-service-signature"]
-        assert header == signing.signature_header(keys, request.body, at=int(header[2:12]))
+        assert header == signing.signature_header_value(keys, request.body, at=int(header[2:12]))
 
 
 def test_a_replay_of_the_rotation_shows_no_secret_and_rotates_nothing(workspace: Workspace) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from webhooks.services.events import (
     NewEvent,
     event_writes,
+    store_event_without_delivery,
     store_events_with_deliveries,
-    store_undelivered_event,
     wake_delivery_workers_after_commit,
 )
 from webhooks.services.replays import replay_deliveries_as_operator, replay_delivery

@@ -18,7 +18,7 @@ from config.jobs.fenced_updates import FencedUpdate, update_rows
 from webhooks import signing
 from webhooks.models import Delivery
 from webhooks.sender import AttemptOutcome, DeliveryRequest, DeliveryVerdict
-from webhooks.services.signing_secrets import valid_signing_secrets
+from webhooks.services.signing_secrets import get_or_create_signing_secrets
 
 LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
 MAX_RETRY_AFTER_SECONDS = 36_000.0
@@ -51,8 +51,13 @@ def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_fou
 
 
 def signing_secrets_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
-    """Return the signing secrets for the given webhook deliveries by workspace, without those of deleted workspaces."""
-    return valid_signing_secrets(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
+    """Return the signing secrets for the given webhook deliveries by workspace; missing secrets are created.
+
+    Deleted workspaces are left out.
+    """
+    return get_or_create_signing_secrets(
+        row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED
+    )
 
 
 def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
@@ -76,7 +81,7 @@ def signed_request_or_outcome(delivery: Delivery, keys: Mapping[str, tuple[str, 
         return AttemptOutcome(DeliveryVerdict.FAILED, error="The workspace's signing secret cannot be read.")
     body = bytes(delivery.event.payload)
     at = int(timezone.now().timestamp())
-    headers = delivery_headers(delivery, signing.signature_header(keys[delivery.workspace_id], body, at=at))
+    headers = delivery_headers(delivery, signing.signature_header_value(keys[delivery.workspace_id], body, at=at))
     return DeliveryRequest(delivery.url, body, headers)
 
 
@@ -107,9 +112,9 @@ def _settled(delivery: Delivery, outcome: AttemptOutcome, now: datetime) -> Deli
     failures = row.attempts - row.earlier_attempts
     pause = retry_pause_from_list(settings.WEBHOOK_RETRY_SCHEDULE, failures, retry_after=retry_after)
     if outcome.verdict is DeliveryVerdict.DELIVERED:
-        row.succeed(now)
+        row.mark_delivered(now)
     elif outcome.verdict is DeliveryVerdict.REFUSED or pause is None:
-        row.give_up(now)
+        row.mark_dead_letter(now)
     else:
-        row.retry_at(now + pause)
+        row.mark_retrying(now + pause)
     return row

@@ -69,7 +69,9 @@ def wake_delivery_workers_after_commit(new_events: Iterable[NewEvent]) -> None:
         wake_up.wake_worker_loop_after_commit(LOOP_NAME)
 
 
-def store_undelivered_event(*, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]) -> Event:
+def store_event_without_delivery(
+    *, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]
+) -> Event:
     """Store an event about an object other than a post group, such as an API key, without delivering it to a webhook.
 
     `subject_id` is the object's id; the caller holds a lock on its row, since `sequence` counts its events.

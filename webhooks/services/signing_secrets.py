@@ -22,9 +22,9 @@ ROTATION_OVERLAP = timedelta(hours=24)  # period after a rotation in which both 
 
 
 def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
-    """Return the webhook signing secret to a person or a workspace key, but not to an agent.
+    """Return the webhook signing secret to a person or a workspace key, and record in the audit log that it was read.
 
-    Raises ScopeMissing, NotFound, Forbidden (to agents).
+    A missing secret is created. Raises ScopeMissing, NotFound, Forbidden (to agents).
     """
     require_access(caller, workspace_id, "api_keys.write", write=False)
     if caller.agent_id:
@@ -67,8 +67,11 @@ def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = 
     return secret
 
 
-def valid_signing_secrets(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return each workspace's valid webhook signing secrets, newest first, without those that cannot be decrypted."""
+def get_or_create_signing_secrets(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return each workspace's valid webhook signing secrets, newest first; creates a secret for a workspace that has none.
+
+    Secrets that cannot be decrypted are left out.
+    """
     now = timezone.now()
     keys = {}
     for row in _secrets_of(workspace_ids):
