@@ -9,7 +9,7 @@ from config.db.retention import ExpiredRowsRule
 from workspaces.retention import workspaces_to_purge
 
 
-class PurgedWorkspaceKeysRule(ExpiredRowsRule):
+class PurgedWorkspaceApiKeysRule(ExpiredRowsRule):
     name = "api_keys"
 
     def expired_rows(self) -> QuerySet[ApiKey]:

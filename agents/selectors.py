@@ -87,7 +87,7 @@ def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
     )
 
 
-def active_keys_without_agent_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
+def active_workspace_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
     """Return a workspace's active API keys without those of its agents.
 
     Agents' keys and revoked, retiring and expired keys are left out.

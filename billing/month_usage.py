@@ -47,6 +47,7 @@ class MonthBill:
 
     @property
     def projected_bill(self) -> dict[str, Any]:
+        """Return the bill for the month's usage so far, which the API calls the projected bill; nothing is extrapolated."""
         used, free = self.spend_cap.spent_cents, self.spend_cap.free_credit_cents
         return {"usage_cents": used, "free_credit_cents": free, "amount_due_cents": max(0, used - free), "currency": "USD"}
 
@@ -61,7 +62,7 @@ class DayUsage:
 
 
 @dataclass(frozen=True)
-class AgentUsage:
+class AgentShareOfUsage:
     """One agent's part of a workspace's monthly usage: numbers of published and failed posts, and spending in cents.
 
     `agent_id` and `name` are "" for posts that no agent created.
@@ -108,14 +109,14 @@ def _totals(at: datetime, **holder: str) -> dict[str, Any]:
     return {name: sum(each[name] for each in by_platform) for name in names} | {"by_platform": by_platform}
 
 
-def months_with_spending(*, caller: Caller, workspace_id: str) -> list[date]:
-    """Return the months in which the workspace reserved or spent money, latest first. Raises ScopeMissing, NotFound."""
+def months_with_counters(*, caller: Caller, workspace_id: str) -> list[date]:
+    """Return the months in which the workspace reserved money, spent or not, latest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     months = MonthCounter.objects.filter(holder_id=workspace_id).values_list("month", flat=True)
     return list(months.order_by("-month")[:MAX_MONTHS])
 
 
-def month_charges_of(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
+def spent_entries_of(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
     """Return the charges in a workspace's monthly usage (ledger entries), by day. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     spent = LedgerEntry.objects.filter(SPENT_ENTRIES, workspace_id=workspace_id, month=utc_month_of(at))
@@ -124,20 +125,20 @@ def month_charges_of(*, caller: Caller, workspace_id: str, at: datetime) -> Quer
 
 def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[DayUsage]:
     """Return a workspace's monthly usage day by day, for the UTC month of `at`. Raises ScopeMissing, NotFound."""
-    spent = month_charges_of(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
+    spent = spent_entries_of(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
     sums = spent.annotate(published=Count("kind", filter=Q(kind=Kind.SETTLE)), cents=Sum("cents"))
     found = {day: DayUsage(day, published, cents) for day, published, cents in sums}
     return [found.get(day) or DayUsage(day, 0, 0) for day in _days(UtcMonth.containing(at))]
 
 
-def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: int) -> list[AgentUsage]:
+def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: int) -> list[AgentShareOfUsage]:
     """Return a workspace's monthly usage by agent, the highest spending first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     totals = UsageTotal.objects.filter(workspace_id=workspace_id, month=utc_month_of(at)).values_list("agent_id")
     sums = totals.annotate(published=Sum("published"), failed=Sum("failed"), cents=Sum("spend_cents"))
     rows = list(sums.order_by("-cents", "-published", "agent_id")[:limit])
     names = dict(Agent.objects.filter(pk__in=[row[0] for row in rows]).values_list("pk", "name"))
-    return [AgentUsage(agent_id, names.get(agent_id, ""), *map(int, figures)) for agent_id, *figures in rows]
+    return [AgentShareOfUsage(agent_id, names.get(agent_id, ""), *map(int, figures)) for agent_id, *figures in rows]
 
 
 def open_alarms_of(*, caller: Caller, workspace_id: str, kinds: Iterable[BillingAlarm.Kind]) -> list[BillingAlarm]:

@@ -153,11 +153,11 @@ def _page(workspace_id: str) -> str:
     return settings.BASE_URL + reverse("usage", kwargs={"workspace_id": workspace_id})
 
 
-def subscriptions_of(customer_id: str, *, retries: int = 1) -> list[SubscriptionState]:
+def fetch_subscriptions(customer_id: str, *, retries: int = 1) -> list[SubscriptionState]:
     """Return all subscriptions of a customer at the payment processor, including ended ones. Raises NotAtProcessor."""
     with _processor_client(retries=retries) as client:
         found = client.v1.subscriptions.list({"customer": customer_id, "status": "all", "limit": MAX_SUBSCRIPTIONS}).data
-    return [state for state in map(SubscriptionState.from_object, (one.to_dict() for one in found)) if state]
+    return [state for state in map(SubscriptionState.from_json, (one.to_dict() for one in found)) if state]
 
 
 def cancel_subscription(subscription_id: str) -> None:
@@ -227,7 +227,7 @@ def fetch_meter_id() -> str | None:
     return None
 
 
-def recorded_cents(meter_id: str, customer_id: str, start: datetime, end: datetime) -> float:
+def fetch_recorded_cents(meter_id: str, customer_id: str, start: datetime, end: datetime) -> float:
     """Return how many cents of a customer's usage the payment processor recorded from `start` to `end` (whole minutes)."""
     with _processor_client() as client:
         found = client.v1.billing.meters.event_summaries.list(

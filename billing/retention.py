@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from billing.models import ProcessorEvent, Subscription
-from billing.services.deleted_workspaces import workspaces_to_unsubscribe
+from billing.services.deleted_workspaces import deleted_workspaces_with_subscription
 from config.db.retention import ExpiredRowsRule
 from workspaces.models import Workspace
 from workspaces.processor_customers import clear_customer_ids
@@ -32,7 +32,7 @@ class FinishedProcessorEventsRule(ExpiredRowsRule):
         return ProcessorEvent.objects.filter(due_at=None, received_at__lt=timezone.now() - EVENT_RETENTION)
 
 
-class DeletedWorkspaceCustomerIdsRule(ExpiredRowsRule):
+class PurgedWorkspaceCustomersAndSubscriptionsRule(ExpiredRowsRule):
     """The retention rule that clears the Stripe customer ids of purged workspaces and deletes their stored subscriptions.
 
     A workspace whose subscription may still be running at Stripe waits until it is cancelled.
@@ -44,7 +44,7 @@ class DeletedWorkspaceCustomerIdsRule(ExpiredRowsRule):
         return workspaces_to_purge().exclude(processor_customer_id="")
 
     def next_rows_to_delete(self) -> QuerySet[Workspace]:
-        return self.expired_rows().exclude(pk__in=workspaces_to_unsubscribe().values("pk"))
+        return self.expired_rows().exclude(pk__in=deleted_workspaces_with_subscription().values("pk"))
 
     def purge(self, limit: int) -> int:
         ids = list(self.next_rows_to_delete().values_list("pk", flat=True)[:limit])

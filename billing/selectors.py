@@ -108,14 +108,14 @@ def agent_spend_cap_status(*, workspace_id: str, agent_id: str, at: datetime) ->
     return _spend_cap_of_first(caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id), utc_month_of(at))
 
 
-class AgentPostCapUsage(NamedTuple):
-    """How much an agent uses its caps on posts: its posts on one day, and its posts with a URL in one month."""
+class AgentPostCounts(NamedTuple):
+    """The numbers of an agent that caps on posts limit: its posts on one day, and its posts with a URL in one month."""
 
     targets_of_day: int
     url_posts_of_month: int
 
 
-def agent_post_cap_usage(*, agent_id: str, at: datetime) -> AgentPostCapUsage:
+def agent_post_counts(*, agent_id: str, at: datetime) -> AgentPostCounts:
     """Query an agent's counters: its posts on the day of `at`, and its posts with a URL in that month. Pending posts count.
 
     Days and months are those of UTC.
@@ -124,7 +124,7 @@ def agent_post_cap_usage(*, agent_id: str, at: datetime) -> AgentPostCapUsage:
     months = _counters([agent_id], utc_month_of(at)).values("url_posts")
     agent = Agent.objects.filter(pk=agent_id)
     [(targets, url_posts)] = agent.values_list(Subquery(days), Subquery(months))
-    return AgentPostCapUsage(targets or 0, url_posts or 0)
+    return AgentPostCounts(targets or 0, url_posts or 0)
 
 
 _workspace = FixedSelect(Workspace, where=("id",))
@@ -176,7 +176,7 @@ def has_paying_subscription(*, workspace_id: str) -> bool:
     return subscription is not None and subscription.pays_for_usage_at(timezone.now())
 
 
-class MonthTotals(NamedTuple):
+class CounterAmounts(NamedTuple):
     """Sums that billing queries compare: a month's reserved and spent cents and posts with a URL, by counter or by ledger."""
 
     held_cents: int = 0
@@ -190,8 +190,8 @@ class WrongMonthCounter:
 
     holder_id: str
     month: date
-    counter: MonthTotals
-    ledger: MonthTotals
+    counter: CounterAmounts
+    ledger: CounterAmounts
 
 
 def find_wrong_month_counters() -> list[WrongMonthCounter]:
@@ -200,11 +200,11 @@ def find_wrong_month_counters() -> list[WrongMonthCounter]:
     Counters and entries are read in several statements, so while money moves only a difference found twice is real.
     """
     counted = {
-        (counter.holder_id, counter.month): MonthTotals(counter.held_cents, counter.settled_cents, counter.url_posts)
+        (counter.holder_id, counter.month): CounterAmounts(counter.held_cents, counter.settled_cents, counter.url_posts)
         for counter in MonthCounter.objects.iterator()
     }
     entered = _ledger_by("workspace_id") | _ledger_by("agent_id")
-    none = MonthTotals()
+    none = CounterAmounts()
     return [
         WrongMonthCounter(*key, counter=counted.get(key, none), ledger=entered.get(key, none))
         for key in sorted(counted.keys() | entered.keys())
@@ -212,7 +212,7 @@ def find_wrong_month_counters() -> list[WrongMonthCounter]:
     ]
 
 
-def _ledger_by(holder: str) -> dict[tuple[str, date], MonthTotals]:
+def _ledger_by(holder: str) -> dict[tuple[str, date], CounterAmounts]:
     kind = LedgerEntry.Kind
     sums = (
         LedgerEntry.objects.exclude(**{holder: ""})
@@ -223,7 +223,7 @@ def _ledger_by(holder: str) -> dict[tuple[str, date], MonthTotals]:
             urls=_sum("url_posts", plus=[kind.HOLD, kind.ADJUST], minus=[kind.RELEASE]),
         )
     )
-    return {(holder_id, month): MonthTotals(*map(int, amounts)) for holder_id, month, *amounts in sums}
+    return {(holder_id, month): CounterAmounts(*map(int, amounts)) for holder_id, month, *amounts in sums}
 
 
 def _sum(field: str, *, plus: list[LedgerEntry.Kind], minus: list[LedgerEntry.Kind]) -> Sum:

@@ -10,7 +10,7 @@ from billing import services
 @shared_task
 def end_subscriptions_of_deleted() -> int:
     """Celery task: cancel the subscriptions of deleted workspaces at the payment processor."""
-    return services.end_subscriptions_of_deleted_workspaces()
+    return services.cancel_subscriptions_of_deleted_workspaces()
 
 
 @shared_task

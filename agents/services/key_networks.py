@@ -21,7 +21,7 @@ MAX_SEEN_NETWORKS = 20  # networks stored for each key; the oldest is dropped fi
 
 
 def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
-    """Check the network from which an API key is used. Raises Forbidden if the key allows only other networks.
+    """Raise Forbidden if an API key may not be used from the caller's network, and record the refusal in the audit log.
 
     Refusals are recorded up to the rate limit, so that a stolen key cannot fill the audit log.
     """

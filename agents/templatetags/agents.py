@@ -13,7 +13,7 @@ register = template.Library()
 
 
 @register.filter
-def mode_name(mode: str) -> str:
+def mode_label(mode: str) -> str:
     """Template filter: return the display name of an agent mode, which limits what the agent may do (such as only drafts)."""
     return MODE_LABELS[AgentMode(mode)][0]
 

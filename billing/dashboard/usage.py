@@ -73,7 +73,7 @@ def portal(page: WorkspacePage) -> HttpResponse:
 def download_month_charges(page: WorkspacePage) -> StreamingHttpResponse:
     """Dashboard page: download the workspace's charges of a month as CSV."""
     at = _requested_month(page)
-    rows = month_usage.month_charges_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
+    rows = month_usage.spent_entries_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
     return stream_rows_as_csv(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
 
 
@@ -90,7 +90,7 @@ def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> 
         status=status,
         caps=caps,
         at=at.date(),
-        months=sorted({*month_usage.months_with_spending(**asked), utc_month_of(now), utc_month_of(at)}, reverse=True),
+        months=sorted({*month_usage.months_with_counters(**asked), utc_month_of(now), utc_month_of(at)}, reverse=True),
         is_now=utc_month_of(at) == utc_month_of(now),
         spend_cap=month.spend_cap,
         bar=BudgetBar.of(month.spend_cap),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from billing.services.deleted_workspaces import end_subscriptions_of_deleted_workspaces
+from billing.services.deleted_workspaces import cancel_subscriptions_of_deleted_workspaces
 from billing.services.ledger import (
     AlreadyHeld,
     hold_writes,
@@ -24,9 +24,9 @@ from billing.services.usage_reporting import send_due_usage_reports
 __all__ = [
     "AlreadyHeld",
     "ReconciliationResult",
+    "cancel_subscriptions_of_deleted_workspaces",
     "create_checkout_or_portal_session",
     "create_portal_session",
-    "end_subscriptions_of_deleted_workspaces",
     "hold_writes",
     "lock_month_counters",
     "process_due_events",

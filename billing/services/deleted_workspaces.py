@@ -21,13 +21,13 @@ from workspaces.processor_customers import workspaces_with_customer
 LAST_USAGE_WAIT = timedelta(hours=1)
 
 
-def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
+def cancel_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
     """Cancel the running subscriptions of deleted workspaces; returns the number of workspaces for which that succeeded.
 
     Stops at the first error, which will most likely affect the others too; the next call starts with another workspace.
     """
     ended = 0
-    for workspace in workspaces_to_unsubscribe()[:limit]:
+    for workspace in deleted_workspaces_with_subscription()[:limit]:
         if _has_unreported_usage(workspace):
             continue
         Subscription.objects.get_or_create(workspace_id=workspace.pk)
@@ -42,7 +42,7 @@ def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
     return ended
 
 
-def workspaces_to_unsubscribe() -> QuerySet[Workspace]:
+def deleted_workspaces_with_subscription() -> QuerySet[Workspace]:
     """Return deleted workspaces whose subscriptions may still be running, ordered by the last attempt to cancel them.
 
     Workspaces without an attempt come first. Without an API key, only those whose stored subscription is running.
@@ -66,7 +66,7 @@ def _has_unreported_usage(workspace: Workspace) -> bool:
 
 def _cancel_subscriptions(workspace: Workspace) -> None:
     customer_id = workspace.processor_customer_id
-    for state in processor.subscriptions_of(customer_id, retries=0):
+    for state in processor.fetch_subscriptions(customer_id, retries=0):
         if state.may_still_charge and state.workspace_id in ("", workspace.pk):
             processor.cancel_subscription(state.subscription_id)
     refresh_subscription(workspace_id=workspace.pk, customer_id=customer_id)

@@ -22,7 +22,7 @@ from billing import selectors
 from billing.caps import Caps, ChargeTotals, MonthlyCaps, utc_day_of, utc_month_of
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import PublishingCharge
-from billing.services.usage_reporting import create_usage_reports_for_charges
+from billing.services.usage_reporting import create_usage_reports_for_spending
 from config.db.writes import Write, add_to_counter, insert_or_add_to_counter, insert_rows, write_together
 from workspaces.models import Workspace
 
@@ -109,7 +109,10 @@ def write_with_counters(writes: Sequence[Write]) -> Write | None:
 
 
 def settle_holds(*, target_ids: Iterable[str]) -> None:
-    """Record that the money reserved for published posts is spent; creates usage reports beyond the free credit."""
+    """Record that the money reserved for published posts is spent, count the posts as published, and create usage reports.
+
+    The usage reports are for spending beyond the free credit. Posts without reserved money are skipped.
+    """
     entries = _entries_ending_holds(target_ids, Kind.SETTLE)
     writes = insert_rows(entries)
     for counter, ended in _month_counters(entries):
@@ -118,11 +121,14 @@ def settle_holds(*, target_ids: Iterable[str]) -> None:
     for key, ended in _grouped(entries, *USAGE_KEY):
         writes.append(_usage_write(key, published=ended.targets, url_posts=ended.url_posts, spend_cents=ended.cents))
     write_together(writes)
-    create_usage_reports_for_charges(entries)
+    create_usage_reports_for_spending(entries)
 
 
 def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
-    """Release the money reserved for failed or cancelled posts. Posts without reserved money are skipped."""
+    """Release the money reserved for posts that failed or were cancelled; with `failed`, count them as failed in the usage.
+
+    Posts without reserved money are skipped.
+    """
     entries = _entries_ending_holds(target_ids, Kind.RELEASE)
     writes = insert_rows(entries)
     for counter, ended in _month_counters(entries):

@@ -73,7 +73,7 @@ def reconcile_billing(progress: Progress = _no_progress) -> ReconciliationResult
             open_or_update_alarm(
                 Kind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour."
             )
-    return ReconciliationResult(workspaces, changed, differences, compare_counters_with_ledger(progress), complete)
+    return ReconciliationResult(workspaces, changed, differences, raise_alarms_for_wrong_month_counters(progress), complete)
 
 
 def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
@@ -127,7 +127,7 @@ def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int
     return checked, changed
 
 
-def compare_counters_with_ledger(progress: Progress = _no_progress) -> int:
+def raise_alarms_for_wrong_month_counters(progress: Progress = _no_progress) -> int:
     """Compare the month counters with the ledger and raise a billing alarm for each difference; returns how many differ.
 
     Only a difference that is found twice counts, because money may move between the statements of one comparison.
@@ -143,5 +143,5 @@ def compare_counters_with_ledger(progress: Progress = _no_progress) -> int:
     return len(different)
 
 
-def _amounts_text(amounts: selectors.MonthTotals) -> str:
+def _amounts_text(amounts: selectors.CounterAmounts) -> str:
     return f"held {amounts.held_cents}, settled {amounts.settled_cents}, URL posts {amounts.url_posts}"

@@ -57,7 +57,7 @@ def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = 
 def _checkout_or_portal(workspace: Workspace, plan: str) -> CheckoutOrPortalPage:
     is_customer = bool(workspace.processor_customer_id)
     customer_id = _customer_of(workspace)
-    if is_customer and any(state.has_started_and_not_ended for state in processor.subscriptions_of(customer_id)):
+    if is_customer and any(state.has_started_and_not_ended for state in processor.fetch_subscriptions(customer_id)):
         return processor.create_portal_session(workspace.pk, customer_id)
     return processor.create_checkout_session(workspace.pk, customer_id, plan)
 

@@ -26,7 +26,7 @@ class ConcurrentUpdateError(Exception):
 
 
 def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
-    """Fetch a customer's subscriptions from the payment processor and save the main one; returns whether it changed.
+    """Fetch a customer's subscriptions from the payment processor, save and apply the main one; returns whether it changed.
 
     If another writer was faster, the processor is asked again, so that an old answer never replaces a newer one. It also sets
     how long audit entries are kept, makes waiting usage reports due if the subscription pays for them, and raises or resolves
@@ -36,7 +36,9 @@ def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
     for _ in range(MAX_TRIES):
         row, _ = Subscription.objects.get_or_create(workspace_id=workspace_id)
         states = [
-            state for state in processor.subscriptions_of(customer_id, retries=0) if state.workspace_id in ("", workspace_id)
+            state
+            for state in processor.fetch_subscriptions(customer_id, retries=0)
+            if state.workspace_id in ("", workspace_id)
         ]
         state = max(states, key=_precedence, default=NO_SUBSCRIPTION)
         written = _write(row, state, customer_id=customer_id)
@@ -47,12 +49,11 @@ def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
 
 
 def save_subscription_from_event(*, workspace_id: str, event: SubscriptionEvent) -> bool:
-    """Save a workspace's subscription as an event of the payment processor shows it, if no API key is set to fetch it.
+    """Save and apply a workspace's subscription as an event of the payment processor shows it; returns whether it changed.
 
-    Returns whether the stored subscription changed.
-
-    Events arrive in any order. An older event changes nothing, nor does one about a less relevant subscription. A finished
-    checkout only starts a subscription.
+    This is for services without an API key to fetch it. It also sets how long audit entries are kept, and makes waiting usage
+    reports due if the subscription pays for them. Events arrive in any order. An older event changes nothing, nor does one
+    about a less relevant subscription. A finished checkout only starts a subscription.
     """
     state = event.state
     if state is None:

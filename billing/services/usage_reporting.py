@@ -53,7 +53,7 @@ class UsageReportRunResult:
     unanswered: int
 
 
-def create_usage_reports_for_charges(entries: Sequence[LedgerEntry]) -> None:
+def create_usage_reports_for_spending(entries: Sequence[LedgerEntry]) -> None:
     """Create usage reports for the spending beyond the free credit, if the service has a payment processor.
 
     The caller's transaction has already updated the months' counters, so their rows are locked until it commits.

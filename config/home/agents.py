@@ -15,7 +15,7 @@ from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from auditlog.selectors import workspace_entries
 from billing.caps import SpendCapStatus
 from billing.month_usage import agent_usage_of
-from billing.selectors import AgentPostCapUsage, agent_post_cap_usage
+from billing.selectors import AgentPostCounts, agent_post_counts
 from config.api.caller import AgentMode, require_access, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
@@ -174,7 +174,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
     usage = agent_usage_of(caller=caller, agent_id=found.id, at=now)
     posts = search_posts(caller=caller, workspace_id=workspace_id, agent_id=found.id, limit=SHOWN_POSTS)
     keys = selectors.keys_of_agent(caller=caller, agent=found, limit=SHOWN_KEYS) if page.may_write else []
-    counts = agent_post_cap_usage(agent_id=found.id, at=now)
+    counts = agent_post_counts(agent_id=found.id, at=now)
     _add_usage_to_help_texts(form, usage.spend_cap, counts)
     return page.render(
         "home/agent.html",
@@ -195,7 +195,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
     )
 
 
-def _add_usage_to_help_texts(form: AgentForm, cap: SpendCapStatus, counts: AgentPostCapUsage) -> None:
+def _add_usage_to_help_texts(form: AgentForm, cap: SpendCapStatus, counts: AgentPostCounts) -> None:
     """On an agent's dashboard page, add the agent's usage so far, such as "3 today.", to the help text of each limit."""
     cents = cap.spent_cents + cap.reserved_cents
     for name, used in (

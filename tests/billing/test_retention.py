@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from billing.models import ProcessorEvent, Subscription
-from billing.retention import DeletedWorkspaceCustomerIdsRule, FinishedProcessorEventsRule
+from billing.retention import FinishedProcessorEventsRule, PurgedWorkspaceCustomersAndSubscriptionsRule
 from tests import factories
 from workspaces.models import Workspace
 
@@ -46,7 +46,10 @@ def test_a_customer_with_a_running_subscription_is_not_deleted(settings: Setting
     Subscription.objects.create(workspace_id=ended.pk, status="canceled", closed_at=timezone.now())
     Subscription.objects.create(workspace_id=running.pk, status="active")
 
-    assert (DeletedWorkspaceCustomerIdsRule().count(), DeletedWorkspaceCustomerIdsRule().purge(10)) == (3, 1)
+    assert (
+        PurgedWorkspaceCustomersAndSubscriptionsRule().count(),
+        PurgedWorkspaceCustomersAndSubscriptionsRule().purge(10),
+    ) == (3, 1)
     assert [customer_of(each) for each in (ended, running, unknown)] == ["", "cus_1", "cus_2"]
     assert not Subscription.objects.filter(pk=ended.pk).exists()
 
@@ -55,5 +58,5 @@ def test_without_a_processor_only_running_subscriptions_block_the_deletion() -> 
     running, nothing = purgeable("cus_1"), purgeable("cus_2")
     Subscription.objects.create(workspace_id=running.pk, status="past_due")
 
-    assert DeletedWorkspaceCustomerIdsRule().purge(10) == 1
+    assert PurgedWorkspaceCustomersAndSubscriptionsRule().purge(10) == 1
     assert [customer_of(each) for each in (running, nothing)] == ["cus_1", ""]
