@@ -43,6 +43,6 @@ def openapi_settings(*, base_url: str, version: str) -> dict[str, Any]:
             "EventKind": "webhooks.event_kinds.DELIVERED_CHOICES",
             "MediaKind": "media.models.MediaAsset.Kind",
             "MediaStatus": "media.models.MediaAsset.Status",
-            "MediaScanStatus": "media.models.MediaAsset.Scan",
+            "MediaScanStatus": "media.models.MediaAsset.ScanStatus",
         },
     }

@@ -36,7 +36,7 @@ _RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.I
 
 
 @dataclass(frozen=True)
-class StoredFile:
+class FileToServe:
     """The stored media file that is served at a signed link, with the values for the response headers."""
 
     key: str
@@ -61,7 +61,7 @@ def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpRespon
     return response
 
 
-def _find_file(link: FileLink) -> StoredFile:
+def _find_file(link: FileLink) -> FileToServe:
     """Find the stored media file to serve at a signed link. Raises NotFound if its asset, thumbnail or workspace is gone."""
     ready = MediaAsset.objects.filter(status=MediaAsset.Status.READY, workspace__in=live_workspaces())
     asset = ready.filter(pk=link.media_id).first()
@@ -75,10 +75,10 @@ def _find_file(link: FileLink) -> StoredFile:
     if not key:
         raise NotFound()
     disposition = content_disposition_header(not mime_type.startswith(INLINE_TYPES), download_name(asset, key))
-    return StoredFile(key, mime_type, f'"{etag}"', disposition or "attachment")
+    return FileToServe(key, mime_type, f'"{etag}"', disposition or "attachment")
 
 
-def _response(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase:
+def _response(request: HttpRequest, link: FileLink, stored: FileToServe) -> HttpResponseBase:
     """Return the HTTP response that serves a stored media file, with status 304, 302 (to the bucket), 206 or 200.
 
     Raises NotFound, RangeNotSatisfiable, ServiceUnavailable.
@@ -111,7 +111,7 @@ def _response(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpR
     return response
 
 
-def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase | None:
+def _redirect(request: HttpRequest, link: FileLink, stored: FileToServe) -> HttpResponseBase | None:
     """Return a redirect to a media file's URL in the bucket, or None if media files are stored locally.
 
     Browsers must not cache the redirect, because the URL expires soon.

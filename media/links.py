@@ -52,19 +52,19 @@ class FileLink:
         return self.expires - int(timezone.now().timestamp())
 
 
-def file_link(asset: MediaAsset, *, thumbnail: bool = False) -> str:
+def signed_file_url(asset: MediaAsset, *, thumbnail: bool = False) -> str:
     """Return a signed link to a media asset's file or thumbnail, valid for MEDIA_LINK_SECONDS."""
     return _signed_url(asset, "thumbnail" if thumbnail else "file", settings.MEDIA_LINK_SECONDS)
 
 
-def preview_link(asset: MediaAsset) -> str:
+def signed_preview_url(asset: MediaAsset) -> str:
     """Return a signed link to the preview of a media asset, or "" if there is none.
 
     The preview is the thumbnail, or if there is none, the file of an image or GIF.
     """
     if asset.thumbnail_key:
-        return file_link(asset, thumbnail=True)
-    return file_link(asset) if asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF) else ""
+        return signed_file_url(asset, thumbnail=True)
+    return signed_file_url(asset) if asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF) else ""
 
 
 def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileLink:
@@ -93,7 +93,7 @@ def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaF
     stem, suffix = _name(asset, asset.storage_key)
     plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode()
     return MediaFile(
-        **asdict(asset.properties(alt_text)),
+        **asdict(asset.media_info(alt_text)),
         id=asset.id,
         filename=(re.sub(r"[^A-Za-z0-9._]+", "-", plain).strip("-._") or asset.id) + suffix,
         url=_signed_url(asset, "direct", DAY_SECONDS),

@@ -28,7 +28,7 @@ class MediaAsset(DueRow, TimestampedModel):
         VIDEO = "video"
         DOCUMENT = "document"
 
-    class Scan(models.TextChoices):
+    class ScanStatus(models.TextChoices):
         CLEAN = "clean"
         NOT_SCANNED = "not_scanned"
 
@@ -44,7 +44,7 @@ class MediaAsset(DueRow, TimestampedModel):
     height = models.PositiveIntegerField(null=True)
     duration_ms = models.PositiveBigIntegerField(null=True)
     alt_text = models.TextField(blank=True)
-    scan_status = models.CharField(max_length=12, choices=Scan.choices)
+    scan_status = models.CharField(max_length=12, choices=ScanStatus.choices)
     scan_engine = models.CharField(max_length=100, blank=True)
     storage_key = models.CharField(max_length=255)
     thumbnail_key = models.CharField(max_length=255, blank=True)
@@ -63,7 +63,7 @@ class MediaAsset(DueRow, TimestampedModel):
     def __str__(self) -> str:
         return f"{self.kind} {self.filename} ({self.id})"
 
-    def properties(self, alt_text: str | None = None) -> MediaInfo:
+    def media_info(self, alt_text: str | None = None) -> MediaInfo:
         """Return the columns of this media asset that platforms check; a given `alt_text` replaces the stored alt text."""
         return MediaInfo(
             kind=self.kind,  # type: ignore[arg-type]

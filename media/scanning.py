@@ -78,7 +78,7 @@ def scan_for_malware(path: Path) -> MalwareScanResult:
     return MalwareScanResult("clean", _engine(clamd))
 
 
-def scanner_limit_problems() -> list[str]:
+def probe_scanner_limits() -> list[str]:
     """Test the malware scanning of the largest upload; returns descriptions of the scanner's size limits that are too low.
 
     Takes some seconds if uploads of hundreds of megabytes are allowed. Raises OSError if the scanner does not answer.

@@ -19,6 +19,7 @@ MAX_SEARCH_WORDS = 8
 
 
 def ready_assets() -> QuerySet[MediaAsset]:
+    """Return the media assets that are not deleted, even if their thumbnail is not made yet."""
     return MediaAsset.objects.filter(status=MediaAsset.Status.READY)
 
 
@@ -83,6 +84,6 @@ def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> Medi
     return asset
 
 
-def get_assets_by_id(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
+def assets_by_id(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
     """Return the workspace's media assets with these ids as a dict by id, loaded with one query."""
     return ready_assets().filter(workspace_id=workspace_id).in_bulk(list(ids))

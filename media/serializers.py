@@ -17,13 +17,13 @@ from config.api.serializers import StrictSerializer, dry_run_serializer_class
 from config.api.uploads import Base64FileField, MultipartFileField, UploadRules
 from config.outbound import DestinationNotAllowed, check_url_without_lookup
 from media.file_types import SUFFIXES, max_upload_bytes
-from media.links import file_link
+from media.links import signed_file_url
 from media.models import MediaAsset
 
 MAX_ALT_TEXT = 10_000  # characters
 
 
-class SourceUrl(fields.Text):
+class SourceUrlField(fields.Text):
     """The API field for the URL from which to fetch a media upload; only the format of the URL is checked here.
 
     Each connection checks the IP address.
@@ -52,7 +52,7 @@ class UploadSerializer(WriteBody):
         required=False, allow_blank=True, max_length=MAX_ALT_TEXT, help_text="What it shows, for who cannot see it."
     )
     content_base64 = Base64FileField(required=False, source="upload", help_text="The file in base64, at most 20 MB.")
-    source_url = SourceUrl(required=False, help_text="A public https URL, fetched within 20 s.")
+    source_url = SourceUrlField(required=False, help_text="A public https URL, fetched within 20 s.")
 
     def to_internal_value(self, data: Any) -> Any:
         given = [name for name in ("content_base64", "source_url") if isinstance(data, dict) and name in data]
@@ -77,7 +77,7 @@ class UploadFromUrlSerializer(UploadSerializer):
     """The API request for a media upload from a URL."""
 
     content_base64 = None  # type: ignore[assignment]
-    source_url = SourceUrl(help_text="A public https URL, fetched within 20 s; at most 3 redirects are followed.")
+    source_url = SourceUrlField(help_text="A public https URL, fetched within 20 s; at most 3 redirects are followed.")
 
 
 class UploadFormSerializer(StrictSerializer):
@@ -100,7 +100,7 @@ UPLOAD = UploadRules(
 
 
 class ScanSerializer(serializers.Serializer):
-    status = serializers.ChoiceField(choices=MediaAsset.Scan.choices, source="scan_status")
+    status = serializers.ChoiceField(choices=MediaAsset.ScanStatus.choices, source="scan_status")
     engine = serializers.CharField(
         source="scan_engine", help_text="The scanner and its version; empty if the file was not scanned."
     )
@@ -152,19 +152,19 @@ class MediaSerializer(serializers.ModelSerializer):
         for platform in platforms():
             rules = platform.capabilities.media
             if rules.max_count:
-                issues = asset_issues(platform.name, rules, asset.properties(), "file")
+                issues = asset_issues(platform.name, rules, asset.media_info(), "file")
                 ok = not any(issue.severity == "error" for issue in issues)
                 fits.append({"platform": platform.name, "ok": ok, "issues": issues})
         return list(PlatformFitSerializer(fits, many=True).data)
 
     @extend_schema_field({"type": ["string", "null"], "format": "uri"})
     def get_url(self, asset: MediaAsset) -> str | None:
-        return file_link(asset) if asset.status == MediaAsset.Status.READY else None
+        return signed_file_url(asset) if asset.status == MediaAsset.Status.READY else None
 
     @extend_schema_field({"type": ["string", "null"], "format": "uri"})
     def get_thumbnail_url(self, asset: MediaAsset) -> str | None:
         shown = asset.thumbnail_key and asset.status == MediaAsset.Status.READY
-        return file_link(asset, thumbnail=True) if shown else None
+        return signed_file_url(asset, thumbnail=True) if shown else None
 
 
 class MediaToCreateSerializer(MediaSerializer):

@@ -14,6 +14,8 @@ urlpatterns = [
     path("files/<str:media_id>/<str:filename>", serve_file),
     path("dashboard/workspaces/<str:workspace_id>/media", library.library_page_with_upload, name="media"),
     path("dashboard/workspaces/<str:workspace_id>/media/describe", library.edit_alt_texts_of_uploads, name="media-describe"),
-    path("dashboard/workspaces/<str:workspace_id>/media/<str:media_id>", asset.show_or_describe_asset, name="media-asset"),
+    path(
+        "dashboard/workspaces/<str:workspace_id>/media/<str:media_id>", asset.show_asset_or_save_alt_text, name="media-asset"
+    ),
     path("dashboard/workspaces/<str:workspace_id>/media/<str:media_id>/delete", asset.delete_asset, name="media-delete"),
 ]

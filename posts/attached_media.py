@@ -9,7 +9,7 @@ from accounts.platforms.types import MediaFile, MediaInfo
 from config.api.errors import ValidationFailed
 from media.links import adapter_media_file
 from media.models import MediaAsset
-from media.selectors import get_assets_by_id
+from media.selectors import assets_by_id
 from media.services import clear_media_used_by_post, set_media_used_by_post
 from posts.content import MediaWrite
 from posts.models import PostGroup
@@ -27,7 +27,7 @@ class AttachedMedia:
 
     @property
     def properties(self) -> MediaInfo:
-        return self.asset.properties(self.alt_text)
+        return self.asset.media_info(self.alt_text)
 
 
 class MediaGone(Exception):
@@ -44,7 +44,7 @@ def workspace_assets_by_id(workspace_id: str, media_ids: Iterable[str]) -> dict[
     Runs at most one query.
     """
     ids = list(dict.fromkeys(media_ids))
-    return get_assets_by_id(workspace_id=workspace_id, ids=ids) if ids else {}
+    return assets_by_id(workspace_id=workspace_id, ids=ids) if ids else {}
 
 
 def match_media_to_assets(media: Sequence[MediaWrite], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:

@@ -12,7 +12,7 @@ from config.db.ids import creation_time_of_id
 from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_duration
 from media.dashboard.forms import AltTextForm
-from media.links import file_link, preview_link
+from media.links import signed_file_url, signed_preview_url
 from media.models import MediaAsset
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
@@ -20,7 +20,7 @@ MAX_SHOWN_USES = 20
 
 
 @workspace_page("GET", "POST", operation="media.describe")
-def show_or_describe_asset(page: WorkspacePage, media_id: str) -> HttpResponse:
+def show_asset_or_save_alt_text(page: WorkspacePage, media_id: str) -> HttpResponse:
     """Show the dashboard page of one media asset, or save the alt text that was entered on this page.
 
     For a deleted asset, the page shows whether its file remains.
@@ -61,8 +61,8 @@ def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: 
         kind=KIND_LABELS[found.kind],
         lasts=format_duration(found.duration_ms),
         form=form,
-        picture=preview_link(found),
-        file=file_link(found),
+        picture=signed_preview_url(found),
+        file=signed_file_url(found),
         accepted_by=[label for label, issues in errors.items() if not issues],
         refused_by=[
             (label, [(issue_sentence(row, label), _advice(row)) for row in issues])
@@ -80,7 +80,7 @@ def _asset_errors_by_platform(asset: MediaAsset) -> dict[str, list[Issue]]:
 
     The keys are the platforms' labels; a platform that accepts the asset has an empty list.
     """
-    properties, errors = asset.properties(), {}
+    properties, errors = asset.media_info(), {}
     for each in platforms():
         rules = each.capabilities.media
         if not rules.max_count:

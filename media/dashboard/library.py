@@ -18,7 +18,7 @@ from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_quota_usage
 from media.dashboard.forms import AltTextForm
 from media.file_types import SUFFIXES
-from media.links import preview_link
+from media.links import signed_preview_url
 from media.models import MediaAsset
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
 
@@ -38,7 +38,7 @@ class AssetTile:
     picture: str
 
     @property
-    def kind(self) -> str:
+    def kind_label(self) -> str:
         return KIND_LABELS[self.asset.kind]
 
     @property
@@ -73,11 +73,11 @@ def edit_alt_texts_of_uploads(page: WorkspacePage) -> HttpResponse:
     if not page.may_write:
         return page.redirect(page.url_of_page("media"))
     ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]
-    assets = selectors.get_assets_by_id(workspace_id=page.workspace.id, ids=ids)
+    assets = selectors.assets_by_id(workspace_id=page.workspace.id, ids=ids)
     if not assets:
         return page.redirect(page.url_of_page("media"))
     sent = page.request.POST if page.request.method == "POST" else None
-    rows = [(AltTextForm(assets[pk], sent), preview_link(assets[pk])) for pk in dict.fromkeys(ids) if pk in assets]
+    rows = [(AltTextForm(assets[pk], sent), signed_preview_url(assets[pk])) for pk in dict.fromkeys(ids) if pk in assets]
     if sent is None or not all(form.is_valid() for form, _ in rows):
         return page.render("media/describe.html", rows=rows, status=200 if sent is None else 422)
     for form, _ in rows:
@@ -111,7 +111,7 @@ def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 20
     return page.render(
         "media/library.html",
         status=status,
-        tiles=[AssetTile(asset, preview_link(asset)) for asset in found.rows],
+        tiles=[AssetTile(asset, signed_preview_url(asset)) for asset in found.rows],
         next_cursor=found.next_cursor,
         words=words,
         kinds=KIND_LABELS.items(),

@@ -31,7 +31,7 @@ def inspect_file(path: Path) -> InspectedFile:
 
 
 def remove_geolocation(path: Path, mime_type: str) -> bool:
-    """Remove the geolocation metadata from an inspected media file; returns whether the file was changed.
+    """Remove geolocation from an inspected media file, from images with their other metadata; returns whether it was changed.
 
     A JPEG or WebP image with geolocation loses all its EXIF, XMP and IPTC metadata except the orientation. Colour profiles
     are preserved. Pixels and video samples are not encoded again. In a video, the metadata are overwritten in place, so that

@@ -51,7 +51,7 @@ def run_with_limits(
     )
 
 
-def require_video_stream_by_ffprobe(path: Path, mime_type: str) -> None:
+def refuse_file_without_video_by_ffprobe(path: Path, mime_type: str) -> None:
     """Refuse a video file if ffprobe (setting FFPROBE) finds streams in it, such as sound, but no video stream.
 
     Raises MediaTypeNotAllowed. ffprobe reads only this file, in the format of `mime_type`.

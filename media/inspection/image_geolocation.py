@@ -30,7 +30,10 @@ _MAX_TEXT = 1024 * 1024  # decompressed size of a text chunk; Pillow reads no lo
 
 
 def remove_geolocation_from_image(path: Path, mime_type: str) -> bool:
-    """Remove the geolocation metadata from an inspected image by rewriting its file; returns whether there were any."""
+    """Rewrite an inspected image that has geolocation, without most of its metadata; returns whether it had any.
+
+    The orientation and the colour profile are kept.
+    """
     cleaned = _REMOVERS[mime_type](path.read_bytes())
     if cleaned is not None:
         path.write_bytes(cleaned)
@@ -87,7 +90,7 @@ def _png_without_geolocation(content: bytes) -> bytes | None:
     removed, deadline = set(), CpuTimeLimit()
     for part in parts:
         deadline.check()
-        if _png_chunk_has_geolocation(part.kind, part.body(content)):
+        if _png_chunk_has_geolocation(part.kind, part.content_of(content)):
             removed.add(part)
     if not removed and not contains_geolocation(tail):
         return None
@@ -95,7 +98,7 @@ def _png_without_geolocation(content: bytes) -> bytes | None:
     output = [content[:8]]
     for part in parts:
         if part == exif:
-            output.append(_png_chunk(b"eXIf", exif_with_only_orientation(part.body(content))))
+            output.append(_png_chunk(b"eXIf", exif_with_only_orientation(part.content_of(content))))
         elif part not in removed and part.kind != b"eXIf":
             output.append(content[part.start : part.end])
     return b"".join(output)

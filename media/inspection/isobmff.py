@@ -89,7 +89,7 @@ class BoxFile(BoundedVideoFile):
             entries.byteswap()
         return entries
 
-    def version(self, box: Box) -> int:
+    def read_box_version(self, box: Box) -> int:
         """Return the version of an MP4 box, which determines how wide its fields are (14496-12 section 4.2.2)."""
         return self.read_content_start(box, 1)[0]
 

@@ -68,7 +68,7 @@ def _movie_seconds(file: BoxFile, parts: Mapping[bytes, Sequence[Box]]) -> float
     timescale, duration = _clock(file, parts[b"mvhd"][0])
     extended = file.find_descendant(parts[b"mvex"][0], b"mehd") if b"mvex" in parts else None
     if extended is not None:
-        (duration,) = file.unpack_numbers(extended, "Q" if file.version(extended) == 1 else "I", 4)
+        (duration,) = file.unpack_numbers(extended, "Q" if file.read_box_version(extended) == 1 else "I", 4)
     return duration / timescale
 
 
@@ -77,7 +77,7 @@ def _clock(file: BoxFile, header: Box) -> tuple[int, int]:
 
     In the file, an unknown duration is all ones.
     """
-    wide = file.version(header) == 1
+    wide = file.read_box_version(header) == 1
     timescale, duration = file.unpack_numbers(header, "IQ", 20) if wide else file.unpack_numbers(header, "II", 12)
     if not timescale:
         raise broken_file_error("video")
@@ -110,7 +110,7 @@ def _read_track(file: BoxFile, trak: Box, media: Box) -> _Track:
     (samples,) = file.unpack_numbers(sizes, "I", 8) if sizes and sizes.content_size >= 12 else (0,)
     if max(_chunk_offsets(file, tables), default=0) >= file.size:  # the file is incomplete
         raise truncated_file_error("video")
-    (number,) = file.unpack_numbers(header, "I", 20 if file.version(header) == 1 else 12)
+    (number,) = file.unpack_numbers(header, "I", 20 if file.read_box_version(header) == 1 else 12)
     return _Track(number, width, height, duration / timescale, timescale, samples)
 
 
@@ -119,7 +119,7 @@ def _sides(file: BoxFile, header: Box, tables: Box) -> tuple[int, int]:
 
     If the header states no size, the size of the coded picture is used.
     """
-    a, b, _, c, d, *_moved, wide, high = file.unpack_numbers(header, "9i2I", 52 if file.version(header) == 1 else 40)
+    a, b, _, c, d, *_moved, wide, high = file.unpack_numbers(header, "9i2I", 52 if file.read_box_version(header) == 1 else 40)
     width, height = wide >> 16, high >> 16
     if not width or not height:
         descriptions = file.find_descendant(tables, b"stsd")

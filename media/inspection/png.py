@@ -38,7 +38,7 @@ class Chunk(NamedTuple):
     start: int
     end: int
 
-    def body(self, content: bytes) -> bytes:
+    def content_of(self, content: bytes) -> bytes:
         return content[self.start + 8 : self.end - 4]
 
 
@@ -84,14 +84,14 @@ def parse_png_layout(content: bytes) -> ImageLayout:
         if (chunk.kind == b"IHDR") != (position == 0):
             raise broken_file_error("image")
         if chunk.kind == b"fcTL":
-            animated.append(_read_frame(chunk.body(content), width, height))
+            animated.append(_read_frame(chunk.content_of(content), width, height))
             check_animation(width, height, len(animated))
         elif chunk.kind == b"IDAT":
             still.parts.append((chunk.start + 8, chunk.end - 4))
         elif chunk.kind == b"fdAT" and animated:
             animated[-1].parts.append((chunk.start + 12, chunk.end - 4))
         elif chunk.kind == b"eXIf":
-            exif = exif or chunk.body(content)
+            exif = exif or chunk.content_of(content)
         end = chunk.end
     bits = depth * _COLOURS[colour][0]
     frames = [still, *(frame for frame in animated if frame.parts)]  # the first frame may be the still image

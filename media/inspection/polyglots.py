@@ -43,11 +43,11 @@ def refuse_polyglot_image(content: bytes, end: int) -> None:
         raise MediaTypeNotAllowed("The image holds a script.")
     if _JAVASCRIPT_GIF.match(content) or (_JAVASCRIPT_COMMENT.match(content) and _COMMENT_END.search(content)):
         raise MediaTypeNotAllowed("The image is a script as well.")
-    check_head_and_tail(content[:HEAD], content[-ZIP_TAIL:])
-    check_tail(content[end:], "image")
+    refuse_polyglot_head_or_tail(content[:HEAD], content[-ZIP_TAIL:])
+    refuse_foreign_data_after_end(content[end:], "image")
 
 
-def check_tail(tail: bytes, what: str) -> None:
+def refuse_foreign_data_after_end(tail: bytes, what: str) -> None:
     """Refuse a media file with a web page, a program or an archive in `tail`, the data after the end of the media.
 
     `what` names the file's type in the error message.
@@ -57,7 +57,7 @@ def check_tail(tail: bytes, what: str) -> None:
         raise MediaTypeNotAllowed(f"The {what} is followed by a file of another type.")
 
 
-def check_head_and_tail(head: bytes, tail: bytes) -> None:
+def refuse_polyglot_head_or_tail(head: bytes, tail: bytes) -> None:
     """Refuse a media file that contains HTML or a PDF header in its first bytes, or that ends like a ZIP archive.
 
     JAR files and Office documents are ZIP archives too.

@@ -21,9 +21,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.ffmpeg import require_video_stream_by_ffprobe
+from media.inspection.ffmpeg import refuse_file_without_video_by_ffprobe
 from media.inspection.movie import movie_dimensions_and_duration
-from media.inspection.polyglots import HEAD, ZIP_TAIL, check_head_and_tail
+from media.inspection.polyglots import HEAD, ZIP_TAIL, refuse_polyglot_head_or_tail
 from media.inspection.types import InspectedFile
 from media.inspection.webm import webm_dimensions_and_duration
 
@@ -36,7 +36,7 @@ def inspect_video(path: Path, mime_type: str) -> InspectedFile:
     with path.open("rb") as file:
         head = file.read(HEAD)
         file.seek(-min(ZIP_TAIL, path.stat().st_size), 2)
-        check_head_and_tail(head, file.read())
+        refuse_polyglot_head_or_tail(head, file.read())
     width, height, seconds = (
         webm_dimensions_and_duration(path) if mime_type == "video/webm" else movie_dimensions_and_duration(path)
     )
@@ -44,5 +44,5 @@ def inspect_video(path: Path, mime_type: str) -> InspectedFile:
         raise MediaTypeNotAllowed(f"The video says that it is {width} × {height} pixels large.")
     if not 0 <= seconds * 1000 <= MAX_DURATION_MS:  # also refuses nan
         raise MediaTypeNotAllowed("The video says that it lasts longer than a week, or less than no time.")
-    require_video_stream_by_ffprobe(path, mime_type)
+    refuse_file_without_video_by_ffprobe(path, mime_type)
     return InspectedFile("video", mime_type, width, height, round(seconds * 1000) or None)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from media.services.delete import delete_media, mark_purged_workspace_media_deleted, purge_deleted_files
+from media.services.delete import delete_media, mark_media_of_workspaces_to_purge_deleted, purge_deleted_files
 from media.services.describe import set_alt_text
 from media.services.pending import purge_pending_files
-from media.services.quota import recount_usage
+from media.services.quota import correct_quota_counters
 from media.services.reconcile import find_orphaned_and_missing_files, remove_files_without_row
 from media.services.upload import upload_media
 from media.services.uses import clear_media_used_by_post, set_media_used_by_post
 
 __all__ = [
     "clear_media_used_by_post",
+    "correct_quota_counters",
     "delete_media",
     "find_orphaned_and_missing_files",
-    "mark_purged_workspace_media_deleted",
+    "mark_media_of_workspaces_to_purge_deleted",
     "purge_deleted_files",
     "purge_pending_files",
-    "recount_usage",
     "remove_files_without_row",
     "set_alt_text",
     "set_media_used_by_post",

@@ -98,7 +98,7 @@ def purge_deleted_files(*, limit: int = 200) -> int:
     return _remove_unused_files(deleted.order_by("deleted_at")[:limit])
 
 
-def mark_purged_workspace_media_deleted(*, limit: int = 200) -> int:
+def mark_media_of_workspaces_to_purge_deleted(*, limit: int = 200) -> int:
     """Mark up to `limit` media assets of purged workspaces as deleted; returns the number of marked assets."""
     now, ready = timezone.now(), selectors.ready_assets()
     ids = list(ready.filter(workspace__in=workspaces_to_purge()).values_list("pk", flat=True)[:limit])

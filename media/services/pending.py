@@ -35,8 +35,8 @@ def store_and_count_pending_file(path: Path, key: str, *, workspace_id: str, cou
         raise
 
 
-def delete_adopted_pending_row(key: str) -> None:
-    """Delete the row of a pending media file, in the transaction that saves the media asset to which the file now belongs.
+def adopt_pending_file(key: str) -> None:
+    """Adopt a pending media file: delete its row, in the transaction that saves the media asset to which it now belongs.
 
     Raises ServiceUnavailable if the purge has abandoned it.
     """

@@ -36,8 +36,8 @@ def check_quota(workspace_id: str, size: int) -> None:
         raise _exceeded(workspace_id, size)
 
 
-def recount_usage() -> Iterator[tuple[str, int, int]]:
-    """Recount each workspace's used media quota; yields (workspace id, old value, new value) for each wrong counter."""
+def correct_quota_counters() -> Iterator[tuple[str, int, int]]:
+    """Correct the wrong counters of used media quota while iterated; yields (workspace id, old value, new value) of each."""
     having = MediaAsset.objects.order_by().values_list("workspace_id").union(MediaUsage.objects.values_list("pk"))
     for (workspace_id,) in list(having):
         before, after = _recount(workspace_id)

@@ -19,7 +19,7 @@ from django.utils import timezone
 from config.jobs.claims import claim_due, claimed_row_queryset
 from media import selectors, storage
 from media.models import MediaAsset
-from media.services.pending import delete_adopted_pending_row, remove_pending_file_if_unused, store_and_count_pending_file
+from media.services.pending import adopt_pending_file, remove_pending_file_if_unused, store_and_count_pending_file
 from media.thumbnail_rendering import Thumbnail, render_image_thumbnail, render_video_thumbnail
 
 logger = logging.getLogger(__name__)
@@ -48,10 +48,10 @@ def claim_asset_for_thumbnail() -> MediaAsset | None:
 
 
 def make_thumbnail(asset: MediaAsset) -> None:
-    """Create and store the thumbnail of a media asset that this worker has claimed.
+    """Create and store the thumbnail of a media asset that this worker has claimed, or schedule a retry if that fails.
 
-    Nothing is kept if the asset was deleted or the claim has expired. A failed attempt is logged and retried after a pause,
-    or given up if it was the last.
+    Nothing is kept if the asset was deleted or the claim has expired. The last attempt that fails is given up. Failures are
+    logged.
     """
     try:
         thumbnail = _render(asset)
@@ -63,7 +63,7 @@ def make_thumbnail(asset: MediaAsset) -> None:
     with transaction.atomic():
         written = claimed_row_queryset(selectors.ready_assets(), asset).update(**changes)
         if written and key:
-            delete_adopted_pending_row(key)
+            adopt_pending_file(key)
     if key and not written:
         remove_pending_file_if_unused(key)
 

@@ -18,7 +18,7 @@ from media.backend_limits import guarded_storage_call
 from media.fetching import fetch_from_url
 from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes
 from media.models import MediaAsset
-from media.services.pending import delete_adopted_pending_row, remove_pending_file_if_unused, store_and_count_pending_file
+from media.services.pending import adopt_pending_file, remove_pending_file_if_unused, store_and_count_pending_file
 from media.services.quota import check_quota, use_quota
 from media.services.thumbnails import LOOP_NAME
 
@@ -126,7 +126,7 @@ def _store(caller: Caller, asset: MediaAsset, file: ReceivedFile) -> None:
     asset.storage_key = key
     try:
         with transaction.atomic():
-            delete_adopted_pending_row(key)
+            adopt_pending_file(key)
             _insert(caller, asset)
     except BaseException:
         remove_pending_file_if_unused(key)

@@ -11,7 +11,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
 from accounts.platforms.thread_option import OPTION as THREAD
 from accounts.platforms.thread_option import further_segment_texts
-from media.links import file_link, preview_link
+from media.links import signed_file_url, signed_preview_url
 from media.models import MediaAsset
 from posts.attached_media import attached_media_ids, workspace_assets_by_id
 from posts.dashboard.target_words import what_happened, what_to_do
@@ -32,12 +32,12 @@ class ShownAsset:
     @property
     def thumbnail(self) -> str:
         """Return the URL of an attached asset's preview image in a shown post group, or an empty string if there is none."""
-        return preview_link(self.asset) if self.asset else ""
+        return signed_preview_url(self.asset) if self.asset else ""
 
     @property
     def file(self) -> str:
         """Return the URL of an attached asset's file in a shown post group, or an empty string if the asset was deleted."""
-        return file_link(self.asset) if self.asset else ""
+        return signed_file_url(self.asset) if self.asset else ""
 
 
 @dataclass(frozen=True)

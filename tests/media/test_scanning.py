@@ -20,8 +20,8 @@ from media.scanning import (
     EICAR,
     Clamd,
     MalwareScanResult,
+    probe_scanner_limits,
     scan_for_malware,
-    scanner_limit_problems,
 )
 from tests.fakes.clamd import FakeClamd, Limits, Manner
 
@@ -182,7 +182,7 @@ def test_sufficient_limits_cause_no_warning(start: Start, settings: Settings) ->
     settings.MEDIA_MAX_BYTES = {"image": MIB, "video": 3 * MIB}
     start(limits=Limits(stream=3 * MIB, file=3 * MIB))
 
-    assert scanner_limit_problems() == []
+    assert probe_scanner_limits() == []
     assert check_warnings(deployment=True) == []
 
 

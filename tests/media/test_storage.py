@@ -29,7 +29,7 @@ from config.api.errors import ServiceUnavailable
 from config.api.uploads import purge_upload_temp_files
 from config.environment import storages
 from media import storage
-from media.links import adapter_media_file, file_link
+from media.links import adapter_media_file, signed_file_url
 from media.models import MediaAsset
 from tests import factories
 
@@ -180,7 +180,7 @@ def test_a_missing_bucket_stores_nothing(endpoint: str, settings: Settings, uplo
 @pytest.mark.django_db
 def test_a_link_redirects_to_a_url_of_the_bucket_that_soon_expires(bucket: str, upload: Path) -> None:
     asset = uploaded_asset(upload)
-    answer = get(file_link(asset))
+    answer = get(signed_file_url(asset))
 
     assert (answer.status_code, answer["Cache-Control"]) == (302, "private, no-store")
     assert "X-Amz-Expires=60" in answer["Location"]
@@ -189,9 +189,9 @@ def test_a_link_redirects_to_a_url_of_the_bucket_that_soon_expires(bucket: str, 
     assert fetched.headers["Content-Type"] == "image/jpeg"
     assert fetched.headers["Content-Disposition"] == 'inline; filename="bench.jpg"'
 
-    head = requests.Session().head(get(file_link(asset), "HEAD")["Location"], timeout=5)
+    head = requests.Session().head(get(signed_file_url(asset), "HEAD")["Location"], timeout=5)
     assert (head.status_code, head.headers["Content-Length"]) == (200, str(len(CONTENT)))
-    assert get(file_link(asset), if_none_match=f'"{SHA256}"').status_code == 304
+    assert get(signed_file_url(asset), if_none_match=f'"{SHA256}"').status_code == 304
 
 
 @pytest.mark.django_db

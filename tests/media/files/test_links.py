@@ -9,15 +9,15 @@ import pytest
 import time_machine
 from pytest_django import Settings
 
-from media.links import adapter_media_file, file_link
+from media.links import adapter_media_file, signed_file_url
 from media.models import MediaAsset
 from tests.media.files.fetching import CONTENT, ETAG, NOW, MakeAsset, assert_gone, fetch
 from workspaces.models import Workspace
 
 
 def test_a_link_expires_at_its_time(asset: MediaAsset, clock: time_machine.Traveller, settings: Settings) -> None:
-    url, settings.MEDIA_LINK_SECONDS = file_link(asset), settings.MEDIA_LINK_SECONDS + 1
-    longer = file_link(asset)
+    url, settings.MEDIA_LINK_SECONDS = signed_file_url(asset), settings.MEDIA_LINK_SECONDS + 1
+    longer = signed_file_url(asset)
 
     clock.shift(timedelta(seconds=599))
     answer = fetch(url)
@@ -46,7 +46,7 @@ def test_a_link_expires_at_its_time(asset: MediaAsset, clock: time_machine.Trave
 )
 def test_a_changed_link_is_not_found(make: MakeAsset, change: dict[str, str]) -> None:
     asset = make(thumbnail_key=make(content=b"small").storage_key)
-    parts = urlsplit(file_link(asset))
+    parts = urlsplit(signed_file_url(asset))
     query = {**dict(parse_qsl(parts.query)), **change}
 
     assert_gone(parts._replace(query=urlencode(query)).geturl())
@@ -54,7 +54,7 @@ def test_a_changed_link_is_not_found(make: MakeAsset, change: dict[str, str]) ->
 
 def test_a_link_opens_only_its_own_file_under_its_own_name(make: MakeAsset) -> None:
     first, second = make(), make(content=b"other")
-    url = file_link(first)
+    url = signed_file_url(first)
 
     assert_gone(url.replace(first.id, second.id))
     assert_gone(url.replace("bench.jpg", "bench.html"))
@@ -62,7 +62,7 @@ def test_a_link_opens_only_its_own_file_under_its_own_name(make: MakeAsset) -> N
 
 
 def test_links_signed_with_a_fallback_key_are_valid(asset: MediaAsset, settings: Settings) -> None:
-    url, settings.SECRET_KEY_FALLBACKS = file_link(asset), [settings.SECRET_KEY]
+    url, settings.SECRET_KEY_FALLBACKS = signed_file_url(asset), [settings.SECRET_KEY]
     settings.SECRET_KEY = "another key, which signs from now on"
     assert fetch(url).status_code == 200
 
@@ -72,7 +72,7 @@ def test_links_signed_with_a_fallback_key_are_valid(asset: MediaAsset, settings:
 
 def test_links_to_deleted_assets_and_workspaces_are_not_found(make: MakeAsset, workspace: Workspace) -> None:
     deleted, other = make(), make()
-    urls = file_link(deleted), file_link(other)
+    urls = signed_file_url(deleted), signed_file_url(other)
     MediaAsset.objects.filter(pk=deleted.pk).update(status=MediaAsset.Status.DELETED)
     assert_gone(urls[0])
     assert fetch(urls[1]).status_code == 200
@@ -86,18 +86,18 @@ def test_links_to_files_of_a_paused_workspace_are_valid(asset: MediaAsset, works
     workspace.status = "paused"
     workspace.save()
 
-    assert fetch(file_link(asset)).status_code == 200
+    assert fetch(signed_file_url(asset)).status_code == 200
 
 
 def test_the_thumbnail_has_its_own_link(make: MakeAsset) -> None:
     asset = make(".png", mime_type="image/png", filename="bench.png")
     asset.thumbnail_key = make(content=b"small").storage_key
     asset.save()
-    answer = fetch(file_link(asset, thumbnail=True))
+    answer = fetch(signed_file_url(asset, thumbnail=True))
 
     assert (answer.body, answer["Content-Type"]) == (b"small", "image/jpeg")
     assert answer["Content-Disposition"] == 'inline; filename="bench.jpg"'
-    assert answer["ETag"] not in (ETAG, fetch(file_link(asset))["ETag"])
+    assert answer["ETag"] not in (ETAG, fetch(signed_file_url(asset))["ETag"])
 
 
 def test_an_adapter_gets_the_file_with_a_link_for_a_day(make: MakeAsset, clock: time_machine.Traveller) -> None:

@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
-from media.links import file_link
+from media.links import signed_file_url
 from media.models import MediaAsset
 from tests.media.files.fetching import CONTENT, ETAG, SHA256, MakeAsset, assert_gone, fetch
 
 
 def test_the_whole_file_is_sent_with_security_headers(asset: MediaAsset) -> None:
-    url = file_link(asset)
+    url = signed_file_url(asset)
     answer = fetch(url)
 
     assert url.startswith(f"https://posts.example.com/files/{asset.id}/bench.jpg?")
@@ -35,7 +35,7 @@ def test_the_whole_file_is_sent_with_security_headers(asset: MediaAsset) -> None
 
 def test_a_large_file_is_streamed_in_chunks(make: MakeAsset) -> None:
     content = bytes(3_000_000)
-    answer = Client().get(urlsplit(file_link(make(content=content)))._replace(scheme="", netloc="").geturl())
+    answer = Client().get(urlsplit(signed_file_url(make(content=content)))._replace(scheme="", netloc="").geturl())
 
     pieces = [len(piece) for piece in answer.streaming_content]  # type: ignore[attr-defined]
     assert sum(pieces) == len(content)
@@ -43,7 +43,7 @@ def test_a_large_file_is_streamed_in_chunks(make: MakeAsset) -> None:
 
 
 def test_head_returns_the_same_headers_without_the_body(asset: MediaAsset) -> None:
-    whole, head = fetch(file_link(asset)), fetch(file_link(asset), "HEAD", range="bytes=0-9")
+    whole, head = fetch(signed_file_url(asset)), fetch(signed_file_url(asset), "HEAD", range="bytes=0-9")
 
     assert (head.status_code, head.body) == (200, b"")
     assert {**head.headers, "x-trace-id": ""} == {**whole.headers, "x-trace-id": ""}
@@ -51,7 +51,7 @@ def test_head_returns_the_same_headers_without_the_body(asset: MediaAsset) -> No
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 def test_only_get_and_head_are_allowed(asset: MediaAsset, method: str) -> None:
-    answer = fetch(file_link(asset), method)
+    answer = fetch(signed_file_url(asset), method)
 
     assert (answer.status_code, answer.json()["code"]) == (405, "METHOD_NOT_ALLOWED")
     assert answer["Allow"] == "GET, HEAD"
@@ -64,7 +64,7 @@ def test_only_get_and_head_are_allowed(asset: MediaAsset, method: str) -> None:
 def test_files_that_a_browser_could_execute_are_served_as_downloads(
     make: MakeAsset, suffix: str, mime_type: str, disposition: str
 ) -> None:
-    answer = fetch(file_link(make(suffix, mime_type=mime_type, filename="plan" + suffix)))
+    answer = fetch(signed_file_url(make(suffix, mime_type=mime_type, filename="plan" + suffix)))
 
     assert answer["Content-Disposition"] == f'{disposition}; filename="plan{suffix}"'
     assert answer["Content-Type"] == mime_type
@@ -83,7 +83,7 @@ def test_files_that_a_browser_could_execute_are_served_as_downloads(
     ],
 )
 def test_unsafe_characters_are_removed_from_the_download_name(make: MakeAsset, filename: str, shown: str) -> None:
-    answer = fetch(file_link(make(filename=filename)))
+    answer = fetch(signed_file_url(make(filename=filename)))
 
     assert (answer.status_code, answer.body) == (200, CONTENT)
     assert answer["Content-Disposition"] == shown
@@ -93,7 +93,7 @@ def test_unsafe_characters_are_removed_from_the_download_name(make: MakeAsset, f
 def test_a_file_without_a_usable_name_is_named_by_its_id(make: MakeAsset, filename: str) -> None:
     asset = make(filename=filename)
 
-    assert fetch(file_link(asset))["Content-Disposition"] == f'inline; filename="{asset.id}.jpg"'
+    assert fetch(signed_file_url(asset))["Content-Disposition"] == f'inline; filename="{asset.id}.jpg"'
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_file_without_a_usable_name_is_named_by_its_id(make: MakeAsset, filena
     ],
 )
 def test_a_byte_range_is_served(asset: MediaAsset, asked: str, start: int, length: int) -> None:
-    answer = fetch(file_link(asset), range=asked)
+    answer = fetch(signed_file_url(asset), range=asked)
 
     assert (answer.status_code, answer.body) == (206, CONTENT[start : start + length])
     assert answer["Content-Range"] == f"bytes {start}-{start + length - 1}/1024"
@@ -122,7 +122,7 @@ def test_a_byte_range_is_served(asset: MediaAsset, asked: str, start: int, lengt
     ["bytes=0-1,5-6", "bytes=9-1", "bytes=-", "bytes=a-b", "bytes=", "items=0-1", "0-1", "bytes=0-1-2", "bytes=" + "9" * 30],
 )
 def test_an_invalid_range_is_ignored(asset: MediaAsset, asked: str) -> None:
-    answer = fetch(file_link(asset), range=asked)
+    answer = fetch(signed_file_url(asset), range=asked)
 
     assert (answer.status_code, answer.body) == (200, CONTENT)
     assert "Content-Range" not in answer
@@ -130,7 +130,7 @@ def test_an_invalid_range_is_ignored(asset: MediaAsset, asked: str) -> None:
 
 @pytest.mark.parametrize("asked", ["bytes=1024-", "bytes=1024-2000", "bytes=-0"])
 def test_a_range_after_the_end_is_refused(asset: MediaAsset, asked: str) -> None:
-    answer = fetch(file_link(asset), range=asked)
+    answer = fetch(signed_file_url(asset), range=asked)
 
     assert (answer.status_code, answer.json()["code"]) == (416, "RANGE_NOT_SATISFIABLE")
     assert answer["Content-Range"] == "bytes */1024"
@@ -140,7 +140,7 @@ def test_a_range_after_the_end_is_refused(asset: MediaAsset, asked: str) -> None
     ("validator", "status"), [(ETAG, 206), ('"another"', 200), (f"W/{ETAG}", 200), ("Fri, 20 Nov 2026 12:00:00 GMT", 200)]
 )
 def test_an_outdated_if_range_gets_the_whole_file(asset: MediaAsset, validator: str, status: int) -> None:
-    answer = fetch(file_link(asset), range="bytes=0-9", if_range=validator)
+    answer = fetch(signed_file_url(asset), range="bytes=0-9", if_range=validator)
 
     assert (answer.status_code, len(answer.body)) == (status, 10 if status == 206 else 1024)
 
@@ -149,7 +149,7 @@ def test_an_outdated_if_range_gets_the_whole_file(asset: MediaAsset, validator: 
     ("known", "status"), [(ETAG, 304), (f'"a", W/{ETAG}', 304), ("*", 304), ('"another"', 200), (SHA256, 200)]
 )
 def test_a_cached_file_is_not_sent_again(asset: MediaAsset, known: str, status: int) -> None:
-    answer = fetch(file_link(asset), if_none_match=known)
+    answer = fetch(signed_file_url(asset), if_none_match=known)
 
     assert (answer.status_code, len(answer.body)) == (status, 0 if status == 304 else 1024)
     assert (answer["ETag"], answer["Cache-Control"]) == (ETAG, "private, max-age=600")
@@ -158,5 +158,5 @@ def test_a_cached_file_is_not_sent_again(asset: MediaAsset, known: str, status: 
 def test_a_file_missing_in_the_storage_is_not_found(make: MakeAsset, caplog: pytest.LogCaptureFixture) -> None:
     asset = make(storage_key="wrk_1/lost.jpg")
 
-    assert_gone(file_link(asset))
+    assert_gone(signed_file_url(asset))
     assert "wrk_1/lost.jpg" in caplog.text
