@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.platforms.media_check import asset_issues
@@ -181,7 +181,8 @@ class MediaEnvelope(serializers.Serializer):
     media = MediaSerializer()
 
 
-class UploadRequestShown(serializers.Serializer):
+@extend_schema_serializer(component_name="UploadRequestShown")
+class UploadRequestEchoSerializer(serializers.Serializer):
     """The part of the response to a media upload's dry run that repeats the request, without the file."""
 
     workspace_id = serializers.CharField()
@@ -195,5 +196,7 @@ class MediaQuery(PageQuery):
 
 
 MediaPage = page_serializer_class("MediaPage", "media", MediaSerializer)
-UploadMediaPreview = dry_run_serializer_class("MediaUpload", request=UploadRequestShown, would_create=MediaToCreateSerializer)
+UploadMediaPreview = dry_run_serializer_class(
+    "MediaUpload", request=UploadRequestEchoSerializer, would_create=MediaToCreateSerializer
+)
 DeleteMediaPreview = dry_run_serializer_class("MediaDelete", would_delete=MediaSerializer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.models import ConnectedAccount
@@ -80,7 +80,8 @@ class ConnectSerializer(WriteBody):
     credentials = CredentialsField(required=False, write_only=True)
 
 
-class AuthorizationSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="Authorization")
+class BegunOAuthSerializer(serializers.Serializer):
     """The response to a request to connect by OAuth: the account's owner grants access at `authorization_url`."""
 
     authorization_url = serializers.CharField(
@@ -92,7 +93,7 @@ class AuthorizationSerializer(serializers.Serializer):
     expires_at = serializers.DateTimeField(help_text="When the state runs out, ten minutes after the beginning.")
 
 
-ConnectAnswer = one_of_serializer_class("ConnectAnswer", AccountEnvelope, AuthorizationSerializer)
+ConnectAnswer = one_of_serializer_class("ConnectAnswer", AccountEnvelope, BegunOAuthSerializer)
 
 
 class ConnectionChoiceSerializer(serializers.Serializer):
@@ -128,12 +129,15 @@ class OAuthCallbackQuery(DryRunQuery):
     )
 
 
-class ConnectRequestShown(ConnectSerializer):
+@extend_schema_serializer(component_name="ConnectRequestShown")
+class ConnectRequestEchoSerializer(ConnectSerializer):
     """The copy of a request to connect an account in the response to its dry run, without the secret credentials."""
 
     credentials = None  # type: ignore[assignment]
 
 
-ConnectPreview = dry_run_serializer_class("AccountConnect", request=ConnectRequestShown, would_create=AccountSerializer)
+ConnectPreview = dry_run_serializer_class(
+    "AccountConnect", request=ConnectRequestEchoSerializer, would_create=AccountSerializer
+)
 CompleteConnectionPreview = dry_run_serializer_class("AccountCompleteConnection", would_create=AccountSerializer)
 DisconnectPreview = dry_run_serializer_class("AccountDisconnect", would_update=AccountSerializer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.models import ConnectedAccount
@@ -170,7 +170,8 @@ class OperatorSetupSerializer(serializers.Serializer):
     )
 
 
-class AccountConnectionSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="AccountConnection")
+class ConnectionMethodSerializer(serializers.Serializer):
     provider = serializers.ChoiceField(choices=list(PLATFORMS))
     method = serializers.ChoiceField(choices=ConnectedAccount.Method.choices)
     available = serializers.BooleanField()
@@ -190,5 +191,5 @@ class BillingCapabilitiesSerializer(serializers.Serializer):
 class ServiceCapabilitiesSerializer(serializers.Serializer):
     """The capabilities of this service: the methods of connecting each platform, available or not, and its billing."""
 
-    account_connections = AccountConnectionSerializer(many=True)
+    account_connections = ConnectionMethodSerializer(many=True)
     billing = BillingCapabilitiesSerializer()
