@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from accounts.dashboard.capabilities_in_words import capabilities_in_words
 from accounts.platforms.base import Platform
 from accounts.platforms.operator_setup import OAUTH, PlatformApplication
-from accounts.platforms.registry import platforms
+from accounts.platforms.registry import all_adapters
 
 INTRODUCTION = """\
 # Platforms
@@ -25,13 +25,13 @@ server announces its own: `GET /accounts/{id}/capabilities` tells those of one a
 
 def platforms_markdown() -> str:
     """Return the Markdown content of docs/platforms.md, which describes all platforms."""
-    return "\n".join([INTRODUCTION, *_overview(), *(line for made in platforms() for line in _section(made))])
+    return "\n".join([INTRODUCTION, *_overview(), *(line for made in all_adapters() for line in _section(made))])
 
 
 def _overview() -> Iterator[str]:
     yield "| platform | accounts are connected by | the operator registers |"
     yield "|---|---|---|"
-    for made in platforms():
+    for made in all_adapters():
         registered = ", ".join(f"an application for {each.connects}" for each in made.setup.applications) or "nothing"
         yield f"| [{made.label}](#{made.label.lower()}) | {' or '.join(map(_method, made.methods))} | {registered} |"
     yield ""

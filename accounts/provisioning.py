@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import PLATFORMS, platforms
+from accounts.platforms.registry import PLATFORMS, all_adapters
 from accounts.platforms.sandbox import Sandbox
 from workspaces.models import Workspace
 
@@ -30,6 +30,6 @@ class SandboxAccountProvisioner:
                 handle=identity.handle,
                 display_name=identity.display_name,
             )
-            for each in platforms()
+            for each in all_adapters()
             for identity in [Sandbox(each).identity_for_workspace(workspace.id)]
         )

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.base import Platform
-from accounts.platforms.registry import platforms
+from accounts.platforms.registry import all_adapters
 from agents.models import Agent, ApiKey
 from billing.plans import billing_capabilities
 from config.api.caller import Caller, require_access
@@ -75,7 +75,7 @@ def connection_method_requirements(platform: Platform, method: str) -> dict[str,
 
 def service_capabilities() -> dict[str, Any]:
     """Select the methods of connecting accounts to all platforms, available or not, and the service's billing features."""
-    connections = [_connection(each, method) for each in platforms() for method in each.methods]
+    connections = [_connection(each, method) for each in all_adapters() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}
 
 

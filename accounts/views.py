@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accounts import selectors, services
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.serializers.accounts import (
     AccountEnvelope,
     AccountPage,
@@ -96,7 +96,7 @@ class AccountViewSet(OperationViewSet):
         account = selectors.get_accessible_account(
             caller=call.caller, account_id=account_id, scope="accounts.read", write=False
         )
-        shown = platform(account.platform).capabilities_for(account.details_for_capabilities())
+        shown = get_adapter(account.platform).capabilities_for(account.details_for_capabilities())
         return Reply({"account_id": account.id, "platform": account.platform, "capabilities": shown})
 
     @operation(

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.platforms.media_check import asset_issues
-from accounts.platforms.registry import PLATFORMS, platforms
+from accounts.platforms.registry import PLATFORMS, all_adapters
 from accounts.serializers.issues import IssueSerializer
 from config.api import fields
 from config.api.operation import WriteBody
@@ -149,7 +149,7 @@ class MediaSerializer(serializers.ModelSerializer):
     @extend_schema_field(PlatformFitSerializer(many=True))
     def get_platforms(self, asset: MediaAsset) -> list[dict[str, Any]]:
         fits = []
-        for platform in platforms():
+        for platform in all_adapters():
             rules = platform.capabilities.media
             if rules.max_count:
                 issues = asset_issues(platform.name, rules, asset.media_info(), "file")

@@ -16,7 +16,7 @@ from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
 from accounts.platforms.media_check import asset_issues, media_list_issues
 from accounts.platforms.polls import choices_of, is_reported_by_poll_issues, poll_issues, poll_of
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.schemas import schema_violations
 from accounts.platforms.text_check import CallCache, length_issues, text_limit
 from accounts.platforms.thread_option import further_segment_texts, texts_billed_by_platform, thread_issues
@@ -42,7 +42,7 @@ class TargetToValidate:
     @cached_property
     def capabilities(self) -> Capabilities:
         """Return what a post target's account accepts: the platform's limits for the account's server and OAuth scopes."""
-        return platform(self.account.platform).capabilities_for(self.account.details_for_capabilities())
+        return get_adapter(self.account.platform).capabilities_for(self.account.details_for_capabilities())
 
     @property
     def text_length(self) -> int:
@@ -62,7 +62,7 @@ class TargetToValidate:
     @property
     def link_card_url(self) -> str | None:
         """Return the URL in the validated text for which the service makes a link card, or None if it makes no card."""
-        adapter = platform(self.account.platform)
+        adapter = get_adapter(self.account.platform)
         return adapter.link_card_url(self.shown_text, self.options, with_media=bool(self.media))
 
     @property

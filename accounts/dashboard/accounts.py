@@ -11,7 +11,7 @@ from accounts import selectors, services
 from accounts.dashboard.capabilities_in_words import capabilities_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
-from accounts.platforms.registry import platform, platforms
+from accounts.platforms.registry import all_adapters, get_adapter
 from config.api.errors import missing_or_foreign_id_error
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
@@ -38,7 +38,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
     cursor = page.request.GET.get("cursor")
     found = selectors.page_of_accounts(caller=caller, workspace_id=workspace_id, limit=PER_PAGE, cursor=cursor, sandbox=False)
     sandbox = selectors.sandbox_accounts(caller=caller, workspace_id=workspace_id)
-    obstacles = [(each, _obstacle(each)) for each in platforms()]
+    obstacles = [(each, _obstacle(each)) for each in all_adapters()]
     return page.render(
         "accounts/accounts.html",
         accounts=[_shown(row) for row in found.rows],
@@ -58,7 +58,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
 def account(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard page that shows one connected account with the limits of its platform for posts."""
     row = workspace_account_or_404(page, account_id)
-    capabilities = platform(row.platform).capabilities_for(row.details_for_capabilities())
+    capabilities = get_adapter(row.platform).capabilities_for(row.details_for_capabilities())
     return page.render(
         "accounts/account.html",
         account=_shown(row),
@@ -94,7 +94,7 @@ def workspace_account_or_404(page: WorkspacePage, account_id: str) -> ConnectedA
 
 
 def _shown(row: ConnectedAccount) -> ShownAccount:
-    return ShownAccount(row, platform(row.platform).label)
+    return ShownAccount(row, get_adapter(row.platform).label)
 
 
 def _obstacle(each: Platform) -> str | None:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts import selectors, services
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from auditlog.services import record_refusal
 from config.api.caller import Caller
 from config.api.errors import ApiError, Forbidden, NotFound
@@ -84,7 +84,7 @@ def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
     except ApiError as error:
         return _refused(request, caller, "accounts.complete_connection", error)
     shown = {
-        "platform_label": platform(returned.attempt.platform).label,
+        "platform_label": get_adapter(returned.attempt.platform).label,
         "attempt": returned.attempt,
         "asked_by": selectors.connection_initiator_name(returned.attempt),
         "began_here": _began_here(request, caller, returned.attempt),
@@ -99,7 +99,7 @@ def _began_here(request: HttpRequest, caller: Caller, attempt: ConnectionAttempt
 
 
 def _attached(request: HttpRequest, account: ConnectedAccount) -> HttpResponse:
-    shown = {"platform_label": platform(account.platform).label, "account": account}
+    shown = {"platform_label": get_adapter(account.platform).label, "account": account}
     return render(request, "accounts/connected.html", shown)
 
 

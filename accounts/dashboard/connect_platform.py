@@ -14,7 +14,7 @@ from django.http import HttpResponse
 from accounts import selectors, services
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
-from accounts.platforms.registry import PLATFORMS, platform
+from accounts.platforms.registry import PLATFORMS, get_adapter
 from config.api.caller import require_access
 from config.api.errors import ApiError, missing_or_foreign_id_error
 from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, workspace_page
@@ -66,7 +66,7 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
     require_access(page.caller, page.workspace.id, "accounts.write", write=False)
     if platform_name not in PLATFORMS:
         raise missing_or_foreign_id_error(None, "platform")
-    chosen = platform(platform_name)
+    chosen = get_adapter(platform_name)
     if page.request.method != "POST":
         return _connect_page(page, chosen, ConnectForm(chosen.credentials_schema, method=Method.CREDENTIALS))
     form = ConnectForm(chosen.credentials_schema, page.request.POST, method=Method.CREDENTIALS)

@@ -30,7 +30,7 @@ PLATFORMS = {
 
 
 @cache
-def platform(name: str) -> Platform:
+def get_adapter(name: str) -> Platform:
     """Return the platform adapter that is registered under this name. Raises KeyError if there is none."""
     made: Platform = import_string(PLATFORMS[name])()
     return made
@@ -42,14 +42,14 @@ def adapter_or_simulator(name: str, *, sandbox: bool) -> Platform:
 
     Raises KeyError if no platform has this name.
     """
-    return Sandbox(platform(name)) if sandbox else platform(name)
+    return Sandbox(get_adapter(name)) if sandbox else get_adapter(name)
 
 
-def platforms() -> list[Platform]:
+def all_adapters() -> list[Platform]:
     """Return all platform adapters in the order in which they are registered."""
-    return [platform(name) for name in PLATFORMS]
+    return [get_adapter(name) for name in PLATFORMS]
 
 
 def platform_label(name: str) -> str:
     """Return a platform's name as people write it, such as YouTube; for unknown platforms, the capitalized name."""
-    return platform(name).label if name in PLATFORMS else name.capitalize()
+    return get_adapter(name).label if name in PLATFORMS else name.capitalize()

@@ -14,7 +14,7 @@ from accounts.errors import ConnectionUnavailable, as_api_error
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import PlatformError
-from accounts.platforms.registry import PLATFORMS, platform
+from accounts.platforms.registry import PLATFORMS, get_adapter
 from accounts.platforms.schemas import MAX_VIOLATIONS, schema_violations
 from accounts.platforms.types import AuthorizedAccount
 from accounts.services.connection_attempts import BegunAttempt, begin_attempt
@@ -71,7 +71,7 @@ def connect_account_or_begin_oauth(
 def _connectable(name: str, method: str | None) -> tuple[Platform, str]:
     if name not in PLATFORMS:
         raise ValidationFailed.for_field("platform", f"Must be one of {', '.join(PLATFORMS)}.", "unknown_platform")
-    chosen = platform(name)
+    chosen = get_adapter(name)
     method = method or chosen.methods[0]
     if method not in chosen.methods:
         raise ValidationFailed.for_field("method", f"{chosen.label} is connected by {' or '.join(chosen.methods)}.")

@@ -25,7 +25,7 @@ from accounts.errors import OAuthStateInvalid, as_api_error
 from accounts.models import ConnectionAttempt
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import CredentialsRejected, PlatformError, Transient
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import AuthorizedAccount, Grant, Identity
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus
@@ -131,7 +131,7 @@ def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAcc
         raise OAuthStateInvalid()
     try:
         stored = attempt.stored or {}
-        opened = platform(attempt.platform).exchange_code(code=code, redirect_uri=attempt.redirect_uri, stored=stored)
+        opened = get_adapter(attempt.platform).exchange_code(code=code, redirect_uri=attempt.redirect_uri, stored=stored)
         if not opened:
             raise CredentialsRejected("This login opens no account that can be connected.")
     except Transient as error:

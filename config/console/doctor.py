@@ -18,7 +18,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from accounts.platforms.registry import platforms
+from accounts.platforms.registry import all_adapters
 from billing.plans import available_plans, has_payment_processor
 from config.checks import check_settings
 from config.console import status
@@ -173,7 +173,7 @@ def _storage(name: str) -> Iterator[Finding]:
 
 
 def _platforms(name: str) -> Iterator[Finding]:
-    for platform in platforms():
+    for platform in all_adapters():
         if "oauth" not in platform.methods:
             continue
         reason = platform.unavailable_reason("oauth")

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from agents import selectors, services
 from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from auditlog.selectors import workspace_entries
@@ -234,4 +234,4 @@ def _account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = 
 def _account_name(account: ConnectedAccount) -> str:
     sandbox = " (sandbox)" if account.sandbox else ""
     disconnected = " (disconnected)" if account.status == ConnectedAccount.Status.DISCONNECTED else ""
-    return f"{platform(account.platform).label}: {account.handle or account.external_id}{sandbox}{disconnected}"
+    return f"{get_adapter(account.platform).label}: {account.handle or account.external_id}{sandbox}{disconnected}"

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from agents.models import ApiKey
 from billing.nearly_spent_budgets import WorkspaceBudgetUse, nearly_spent_budgets
 from config.notices.models import Notice, NoticeKind
@@ -118,7 +118,7 @@ def _accounts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         f"An account of {name} has to be reconnected"
         if number == 1
         else f"{number} accounts of {name} have to be reconnected",
-        [f"{platform(row.platform).label}: {_plain(row.handle or row.external_id)}" for row in rows[:MAX_LINES]],
+        [f"{get_adapter(row.platform).label}: {_plain(row.handle or row.external_id)}" for row in rows[:MAX_LINES]],
         number,
         "The platform no longer accepts the connection, so posts to the account fail. Reconnect it here:",
         _page(workspace, "accounts"),
@@ -192,7 +192,7 @@ def _groups(notices: QuerySet[Notice]) -> QuerySet[PostGroup]:
 
 def _described(group: PostGroup, workspace: Workspace) -> str:
     """Return the line that describes a post in a notice e-mail: its platforms and times, but not its text."""
-    names = dict.fromkeys(platform(target.platform).label for target in group.targets.all())
+    names = dict.fromkeys(get_adapter(target.platform).label for target in group.targets.all())
     when = f"for {_time(group.scheduled_at, workspace)}" if group.scheduled_at else "without a time"
     return f"To {', '.join(names)}, {when}, created {_time(group.created_at, workspace)}"
 

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from accounts.dashboard.issue_words import advice_sentence, issue_sentence
 from accounts.platforms.issues import Issue
 from accounts.platforms.media_check import asset_issues, media_list_issues
-from accounts.platforms.registry import platforms
+from accounts.platforms.registry import all_adapters
 from config.db.ids import creation_time_of_id
 from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_duration
@@ -81,7 +81,7 @@ def _asset_errors_by_platform(asset: MediaAsset) -> dict[str, list[Issue]]:
     The keys are the platforms' labels; a platform that accepts the asset has an empty list.
     """
     properties, errors = asset.media_info(), {}
-    for each in platforms():
+    for each in all_adapters():
         rules = each.capabilities.media
         if not rules.max_count:
             continue

@@ -10,7 +10,7 @@ from accounts.dashboard.issue_words import advice_sentence, issue_sentence
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from accounts.platforms.polls import duration_in_words
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import further_segment_texts
 from posts.dashboard.composition import has_repair_button, issue_key
 from posts.validation import TargetToValidate, TargetValidation
@@ -57,7 +57,7 @@ class TextVersionPreview:
 def checked_target(found: TargetValidation) -> CheckedTarget:
     """Return the validation result of one chosen account as the composer page shows it."""
     account = found.target.account
-    label = platform(account.platform).label
+    label = get_adapter(account.platform).label
     issues = [
         ShownIssue(issue, issue_sentence(issue, label), advice_sentence(issue), issue_key(issue), has_repair_button(issue))
         for issue in found.issues

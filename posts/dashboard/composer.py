@@ -12,7 +12,7 @@ from django.http import HttpResponse, QueryDict
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import further_segment_texts
 from billing.selectors import workspace_spend_cap_status
 from config.api.errors import ApiError
@@ -169,7 +169,7 @@ class Composer:
     def choices(self) -> list[tuple[ConnectedAccount, str, bool]]:
         """Return the accounts offered in the composer, each with its platform's label and whether it is chosen."""
         chosen = set(self.composition.account_ids)
-        return [(account, platform(account.platform).label, account.id in chosen) for account in self.accounts]
+        return [(account, get_adapter(account.platform).label, account.id in chosen) for account in self.accounts]
 
     @property
     def when(self) -> str:
@@ -254,7 +254,7 @@ class Composer:
         thread = capabilities.thread
         return ChosenTarget(
             account=account,
-            label=platform(account.platform).label,
+            label=get_adapter(account.platform).label,
             text=target["text"],
             typed=self.sent.get(f"text-{account.id}", "") if target["text"] is None and self.sent else target["text"] or "",
             options=options,

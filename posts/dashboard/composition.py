@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Capabilities
 from posts.dashboard.forms import OptionsForm
 from posts.dashboard.inputs import normalize_newlines_and_nul
@@ -117,7 +117,7 @@ def issue_key(issue: Issue) -> str:
 
 
 def capabilities_of(account: ConnectedAccount) -> Capabilities:
-    return platform(account.platform).capabilities_for(account.details_for_capabilities())
+    return get_adapter(account.platform).capabilities_for(account.details_for_capabilities())
 
 
 def _target_entries(group: PostGroup) -> list[dict[str, Any]]:

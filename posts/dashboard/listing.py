@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from agents.selectors import agents_of
 from posts import selectors
 from posts.states import GroupStatus
@@ -50,4 +50,4 @@ def filter_choices(page: WorkspacePage) -> dict[str, Any]:
 
 def _account_label(account: ConnectedAccount) -> str:
     sandbox = " (sandbox)" if account.sandbox else ""
-    return f"{platform(account.platform).label}: {account.handle or account.external_id}{sandbox}"
+    return f"{get_adapter(account.platform).label}: {account.handle or account.external_id}{sandbox}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import OPTION as THREAD
 from accounts.platforms.thread_option import further_segment_texts
 from media.links import signed_file_url, signed_preview_url
@@ -50,7 +50,7 @@ class ShownTarget:
     @property
     def label(self) -> str:
         """Return the display name of a post target's platform for dashboard pages."""
-        return platform(self.target.platform).label
+        return get_adapter(self.target.platform).label
 
     @property
     def error(self) -> str:

@@ -81,5 +81,5 @@ def oauth_account(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatf
 
 
 def _clear_platform_cache() -> None:
-    registry.platform.cache_clear()
+    registry.get_adapter.cache_clear()
     registry.adapter_or_simulator.cache_clear()

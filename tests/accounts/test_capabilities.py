@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.poll_rules import PollRules
-from accounts.platforms.registry import PLATFORMS, platforms
+from accounts.platforms.registry import PLATFORMS, all_adapters
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import FileRules, ImageRules, MediaRules, VideoRules
 from config.db.ids import new_id
@@ -164,7 +164,7 @@ def test_any_caller_may_read_what_can_be_connected(
     body = answers[0].json()
     assert set(body) == {"account_connections", "billing"}
     connections = [(each["provider"], each["method"]) for each in body["account_connections"]]
-    assert connections == [(each.name, method) for each in platforms() for method in each.methods]
+    assert connections == [(each.name, method) for each in all_adapters() for method in each.methods]
     assert body["billing"] == {
         "mode": "free_beta",
         "checkout_available": False,

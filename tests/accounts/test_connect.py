@@ -10,7 +10,7 @@ import pytest
 import time_machine
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import platforms
+from accounts.platforms.registry import all_adapters
 from tests import factories
 from tests.accounts.conftest import APP_PASSWORD, HANDLE
 from tests.at_once import at_once
@@ -133,7 +133,7 @@ def test_an_unreachable_platform_is_a_platform_error(api: ApiClient, connect: Co
 
 
 def test_an_unavailable_platform_is_refused(api: ApiClient, connect: Connect) -> None:
-    unavailable = [each.name for each in platforms() if each.unavailable_reason(each.methods[0])]
+    unavailable = [each.name for each in all_adapters() if each.unavailable_reason(each.methods[0])]
 
     assert unavailable
     for name in unavailable:

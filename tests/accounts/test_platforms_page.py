@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from accounts.platforms.registry import PLATFORMS, platform
+from accounts.platforms.registry import PLATFORMS, get_adapter
 
 PAGE = Path(settings.BASE_DIR) / "docs/platforms.md"
 
@@ -23,7 +23,7 @@ def test_the_committed_page_matches_the_adapters() -> None:
 
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_the_page_has_the_limits_and_settings_of_each_platform(name: str) -> None:
-    made, page = platform(name), PAGE.read_text()
+    made, page = get_adapter(name), PAGE.read_text()
     [section] = [each for each in page.split("\n## ") if each.startswith(f"{made.label}\n")]
 
     assert all(f"\n- {sentence}\n" in section for sentence in made.capabilities.not_possible)

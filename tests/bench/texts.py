@@ -18,10 +18,10 @@ def rows() -> list[Row]:
     """Return the CPU time of the most expensive text for each counter."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    from accounts.platforms.registry import platforms  # noqa: PLC0415  (needs Django)
+    from accounts.platforms.registry import all_adapters  # noqa: PLC0415  (needs Django)
     from accounts.platforms.text_check import CallCache, length_issues  # noqa: PLC0415
 
-    checked = platforms()
+    checked = all_adapters()
     counters = {
         f"{each.name}, {unit}": count
         for each in checked

@@ -87,5 +87,5 @@ def telegram_account(workspace: Workspace, scripted: type[ScriptedPlatform]) -> 
 
 
 def _forget_platforms() -> None:
-    registry.platform.cache_clear()
+    registry.get_adapter.cache_clear()
     registry.adapter_or_simulator.cache_clear()

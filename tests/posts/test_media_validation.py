@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from media.models import MediaAsset
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -156,7 +156,7 @@ def test_a_missing_alt_text_is_only_a_warning(api: ApiClient, workspace: Workspa
 
 
 def test_a_caption_has_its_own_limit_and_the_repair_fits(api: ApiClient, workspace: Workspace) -> None:
-    rules = platform("telegram").capabilities.text
+    rules = get_adapter("telegram").capabilities.text
     body = body_with(workspace, "telegram", IMAGE, text="Grüße aus der Werkstatt 😀 " * 60)
     assert rules.max_length_with_media == 1024
     assert check(api, {**body, "media": []})["text_limit"] == rules.max_length == 4096

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from accounts.platforms.registry import PLATFORMS, platform
+from accounts.platforms.registry import PLATFORMS, get_adapter
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, MediaAssetFactory
@@ -18,7 +18,7 @@ from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import body_for, read
 from workspaces.models import Workspace
 
-POLLED = [name for name in PLATFORMS if platform(name).capabilities.poll]
+POLLED = [name for name in PLATFORMS if get_adapter(name).capabilities.poll]
 every_polled = pytest.mark.parametrize("name", POLLED)
 ASKED = {"choices": ["The bench", "The lathe"], "duration_minutes": 60}
 WHERE = "targets[0].options.poll"
@@ -50,7 +50,7 @@ def codes_of(api: ApiClient, body: dict[str, Any]) -> list[str]:
 def test_capabilities_describe_polls_where_supported() -> None:
     assert POLLED == ["mastodon", "telegram", "discord", "x"]
     for name in PLATFORMS:
-        capabilities = platform(name).capabilities
+        capabilities = get_adapter(name).capabilities
         option = capabilities.options["properties"].get("poll")
         assert ("polls" in capabilities.features) is (option is not None) is (capabilities.poll is not None)
         if capabilities.poll:
@@ -101,7 +101,7 @@ def test_a_valid_poll_is_returned_normalized(api: ApiClient, workspace: Workspac
 
 @every_polled
 def test_polls_beyond_the_limits_are_refused(api: ApiClient, workspace: Workspace, name: str) -> None:
-    rules = platform(name).capabilities.poll
+    rules = get_adapter(name).capabilities.poll
     assert rules is not None
     choices = [f"{number:a>{rules.max_choice_length}}" for number in range(rules.max_choices)]
     shortest, longest = rules.min_duration_minutes, rules.max_duration_minutes

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accounts.platforms.registry import PLATFORMS, platform
+from accounts.platforms.registry import PLATFORMS, get_adapter
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, MediaAssetFactory
@@ -16,7 +16,7 @@ from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import body_for, read
 from workspaces.models import Workspace
 
-THREADED = [name for name in PLATFORMS if platform(name).capabilities.thread]
+THREADED = [name for name in PLATFORMS if get_adapter(name).capabilities.thread]
 every_threaded = pytest.mark.parametrize("name", THREADED)
 
 
@@ -37,7 +37,7 @@ def issues_of(api: ApiClient, body: dict[str, Any]) -> list[dict[str, Any]]:
 def test_capabilities_describe_threads_where_supported() -> None:
     assert {"bluesky", "mastodon", "x"} <= set(THREADED)
     for name in PLATFORMS:
-        capabilities = platform(name).capabilities
+        capabilities = get_adapter(name).capabilities
         option = capabilities.options["properties"].get("thread")
         if capabilities.thread is None:
             assert (option, "threads" in capabilities.features) == (None, False)
@@ -86,7 +86,7 @@ def test_malformed_segments_are_refused_by_the_schema(api: ApiClient, workspace:
 
 
 def test_a_thread_has_a_maximum_length(api: ApiClient, workspace: Workspace) -> None:
-    rules = platform("x").capabilities.thread
+    rules = get_adapter("x").capabilities.thread
     assert rules is not None
     further = [f"Segment {number}" for number in range(2, rules.max_segments + 1)]
 

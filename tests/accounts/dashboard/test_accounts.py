@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.dashboard.capabilities_in_words import capabilities_in_words
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import PLATFORMS, platform, platforms
+from accounts.platforms.registry import PLATFORMS, all_adapters, get_adapter
 from auditlog.models import AuditEntry
 from tests import factories
 from tests.fakes.bluesky import FakeBluesky
@@ -70,11 +70,11 @@ def test_the_account_page_shows_its_status_and_limits(pages: Pages, workspace: W
 
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_every_platforms_capabilities_can_be_described(name: str) -> None:
-    described = dict(capabilities_in_words(platform(name).capabilities))
-    assert f"{platform(name).capabilities.text.max_length:,}" in described["Text"]
-    assert ("Videos" in described) == (platform(name).capabilities.media.videos is not None)
+    described = dict(capabilities_in_words(get_adapter(name).capabilities))
+    assert f"{get_adapter(name).capabilities.text.max_length:,}" in described["Text"]
+    assert ("Videos" in described) == (get_adapter(name).capabilities.media.videos is not None)
     assert ("have not been tried" in described.get("Threads", "")) == (name == "x")
-    assert ("Polls" in described) == (platform(name).capabilities.poll is not None)
+    assert ("Polls" in described) == (get_adapter(name).capabilities.poll is not None)
 
 
 def test_a_poll_is_described_with_its_limits() -> None:
@@ -82,8 +82,8 @@ def test_a_poll_is_described_with_its_limits() -> None:
         "1 to 10 choices, up to 55 characters each, open from 1 hour to 32 days, in steps of 1 hour, "
         "several answers if you like"
     )
-    assert dict(capabilities_in_words(platform("discord").capabilities))["Polls"] == said
-    assert "open from 5 minutes to 7 days, one answer" in dict(capabilities_in_words(platform("x").capabilities))["Polls"]
+    assert dict(capabilities_in_words(get_adapter("discord").capabilities))["Polls"] == said
+    assert "open from 5 minutes to 7 days, one answer" in dict(capabilities_in_words(get_adapter("x").capabilities))["Polls"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_poll_is_described_with_its_limits() -> None:
     ],
 )
 def test_the_description_contains_every_limit(name: str, row: str, text: str) -> None:
-    assert text in dict(capabilities_in_words(platform(name).capabilities))[row]
+    assert text in dict(capabilities_in_words(get_adapter(name).capabilities))[row]
 
 
 def test_a_check_calls_the_platform_and_shows_the_result(pages: Pages, connected: ConnectedAccount, pds: FakeBluesky) -> None:
@@ -170,7 +170,7 @@ def test_an_account_of_another_own_workspace_is_not_found(pages: Pages, owner: U
 def test_the_list_needs_few_queries(
     pages: Pages, workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    for each in platforms():
+    for each in all_adapters():
         factories.AccountFactory(workspace=workspace, platform=each.name)
         real(workspace, platform=each.name)
     with django_assert_max_num_queries(9):

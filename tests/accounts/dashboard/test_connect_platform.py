@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount, ConnectionAttempt
-from accounts.platforms.registry import PLATFORMS, platform
+from accounts.platforms.registry import PLATFORMS, get_adapter
 from auditlog.models import AuditEntry
 from tests.accounts.conftest import APP_PASSWORD, HANDLE
 from tests.fakes.bluesky import FakeBluesky
@@ -34,7 +34,7 @@ def typed(pds: FakeBluesky) -> dict[str, str]:
 def test_every_connection_method_has_a_form_or_a_reason_why_not(pages: Pages, name: str) -> None:
     """All fields are texts, so that a form can take them; secrets are marked and typed hidden."""
     page = pages.get("account-connect", platform_name=name)
-    chosen = platform(name)
+    chosen = get_adapter(name)
     for method in chosen.methods:
         obstacle = chosen.unavailable_reason(method)
         assert obstacle is None or obstacle in words(page)
@@ -52,7 +52,7 @@ def test_every_connection_method_has_a_form_or_a_reason_why_not(pages: Pages, na
 def test_an_unavailable_method_shows_what_the_operator_has_to_do(pages: Pages, name: str, settings: Any) -> None:
     settings.PLATFORM_SETTINGS = {}
     page = pages.get("account-connect", platform_name=name)
-    applications = platform(name).setup.applications
+    applications = get_adapter(name).setup.applications
     assert ("What the operator of this service has to do" in words(page)) is bool(applications)
     for application in applications:
         assert f'href="{application.portal}"' in page.content.decode()
@@ -69,7 +69,7 @@ def test_completed_operator_setup_is_not_shown(pages: Pages, settings: Any) -> N
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_the_page_shows_what_is_not_possible(pages: Pages, name: str) -> None:
     shown = words(pages.get("account-connect", platform_name=name))
-    assert all(sentence in shown for sentence in platform(name).capabilities.not_possible)
+    assert all(sentence in shown for sentence in get_adapter(name).capabilities.not_possible)
 
 
 def test_good_credentials_connect_the_account(pages: Pages, workspace: Workspace, typed: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from accounts.platforms.counting import code_point_length, x_has_url
 from accounts.platforms.instagram.capabilities import count_hashtags, count_mentions
-from accounts.platforms.registry import PLATFORMS, platform, platforms
+from accounts.platforms.registry import PLATFORMS, all_adapters, get_adapter
 from accounts.platforms.types import AccountLimitsAndScopes
 from accounts.platforms.x.capabilities import count_cashtags
 
@@ -23,14 +23,14 @@ CREDENTIALS = {
 
 
 def test_names_are_those_of_the_registry_and_labels_are_unique() -> None:
-    made = platforms()
+    made = all_adapters()
     assert [each.name for each in made] == list(PLATFORMS)
     assert len({each.label for each in made}) == len(made)
 
 
 @every_platform
 def test_schemas_are_valid_and_closed(name: str) -> None:
-    made = platform(name)
+    made = get_adapter(name)
     for schema in filter(None, [made.capabilities.options, made.credentials_schema]):
         Draft202012Validator.check_schema(schema)
         assert (schema["type"], schema["additionalProperties"]) == ("object", False)
@@ -39,7 +39,7 @@ def test_schemas_are_valid_and_closed(name: str) -> None:
 
 @every_platform
 def test_an_empty_text_counts_zero_and_a_short_text_is_allowed(name: str) -> None:
-    rules = platform(name).capabilities.text
+    rules = get_adapter(name).capabilities.text
     for limit, count in [(rules.max_length, rules.count), *((limit, count) for _, limit, count in rules.also)]:
         assert count("") == 0
         assert 0 <= count("Hello") <= limit
@@ -48,7 +48,7 @@ def test_an_empty_text_counts_zero_and_a_short_text_is_allowed(name: str) -> Non
 
 @every_platform
 def test_media_rules_agree_with_each_other_and_with_the_features(name: str) -> None:
-    capabilities = platform(name).capabilities
+    capabilities = get_adapter(name).capabilities
     media = capabilities.media
     kinds = [(kind, prefix) for kind, prefix in [(media.images, "image/"), (media.videos, "video/")] if kind]
     for kind, prefix in kinds:
@@ -62,7 +62,7 @@ def test_media_rules_agree_with_each_other_and_with_the_features(name: str) -> N
 
 
 def test_every_platform_states_who_makes_the_preview_of_a_link() -> None:
-    assert {each.name: each.capabilities.link_preview for each in platforms()} == {
+    assert {each.name: each.capabilities.link_preview for each in all_adapters()} == {
         "bluesky": "service",
         "mastodon": "platform",
         "telegram": "platform",
@@ -81,7 +81,7 @@ def test_every_platform_states_who_makes_the_preview_of_a_link() -> None:
 
 @every_platform
 def test_posts_have_a_card_only_if_the_service_makes_cards(name: str) -> None:
-    made = platform(name)
+    made = get_adapter(name)
     service = made.capabilities.link_preview == "service"
     link = made.link_card_url("See https://example.com/a", {}, with_media=False)
 
@@ -91,12 +91,14 @@ def test_posts_have_a_card_only_if_the_service_makes_cards(name: str) -> None:
 
 
 def test_only_x_charges_for_linked_urls() -> None:
-    assert {each.name: each.capabilities.links_url for each in platforms() if each.capabilities.links_url} == {"x": x_has_url}
+    assert {each.name: each.capabilities.links_url for each in all_adapters() if each.capabilities.links_url} == {
+        "x": x_has_url
+    }
 
 
 @pytest.mark.parametrize("name", CREDENTIALS)
 def test_credentials_are_accepted_as_described_and_refused_if_a_field_is_missing_or_unexpected(name: str) -> None:
-    schema = Draft202012Validator(platform(name).credentials_schema or {})
+    schema = Draft202012Validator(get_adapter(name).credentials_schema or {})
     given = CREDENTIALS[name]
     assert schema.is_valid(given)
     assert not schema.is_valid({**given, "password": "p"})
@@ -115,8 +117,8 @@ def test_x_counts_cashtags() -> None:
 
 
 def test_telegram_counts_utf16_and_slack_characters() -> None:
-    assert platform("telegram").capabilities.text.count("😀") == 2
-    assert platform("slack").capabilities.text.count is code_point_length
+    assert get_adapter("telegram").capabilities.text.count("😀") == 2
+    assert get_adapter("slack").capabilities.text.count is code_point_length
 
 
 # What the sentences of `not_possible` call a feature.
@@ -136,7 +138,7 @@ FEATURE_NAMES = {
 
 @every_platform
 def test_missing_features_are_described_in_short_sentences(name: str) -> None:
-    sentences = platform(name).capabilities.not_possible
+    sentences = get_adapter(name).capabilities.not_possible
     assert 3 <= len(sentences) <= 8
     assert len(set(sentences)) == len(sentences)
     assert all(sentence[0].isupper() and sentence.endswith(".") and len(sentence) <= 110 for sentence in sentences)
@@ -144,7 +146,7 @@ def test_missing_features_are_described_in_short_sentences(name: str) -> None:
 
 @every_platform
 def test_missing_features_contradict_neither_the_features_nor_the_media_rules(name: str) -> None:
-    capabilities = platform(name).capabilities
+    capabilities = get_adapter(name).capabilities
     media, sentences = capabilities.media, capabilities.not_possible
     denied = [sentence.partition(" not possible")[0].lower() for sentence in sentences if " not possible" in sentence]
     wrong = [
@@ -159,7 +161,7 @@ def test_missing_features_contradict_neither_the_features_nor_the_media_rules(na
 
 
 def test_an_instance_with_other_limits_has_the_same_missing_features() -> None:
-    made = platform("mastodon")
+    made = get_adapter("mastodon")
     assert (
         made.capabilities_for(AccountLimitsAndScopes("1", {"characters": 5000})).not_possible
         == made.capabilities.not_possible

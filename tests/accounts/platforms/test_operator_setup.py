@@ -11,12 +11,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from accounts.platforms.operator_setup import PlatformApplication
-from accounts.platforms.registry import PLATFORMS, platform, platforms
+from accounts.platforms.registry import PLATFORMS, all_adapters, get_adapter
 from config.environment import BASE_DIR, read_platform_settings
 
 APPLICATIONS = [
     pytest.param(made.name, application, id=f"{made.name}: {application.connects}")
-    for made in platforms()
+    for made in all_adapters()
     for application in made.setup.applications
 ]
 every_application = pytest.mark.parametrize(("name", "application"), APPLICATIONS)
@@ -24,7 +24,7 @@ every_application = pytest.mark.parametrize(("name", "application"), APPLICATION
 
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_each_method_says_what_owners_need(name: str) -> None:
-    made = platform(name)
+    made = get_adapter(name)
     assert set(made.setup.owner_brings) == set(made.methods)
     assert all(sentence.endswith(".") for sentence in made.setup.owner_brings.values())
 
@@ -32,7 +32,7 @@ def test_each_method_says_what_owners_need(name: str) -> None:
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_platforms_without_required_settings_have_no_application(name: str, settings: Any) -> None:
     settings.PLATFORM_SETTINGS = {}
-    made = platform(name)
+    made = get_adapter(name)
     for method in made.methods:
         assert bool(made.setup.applications_for_method(method)) is (made.unavailable_reason(method) is not None)
 
@@ -44,10 +44,10 @@ def test_accounts_can_be_connected_once_the_settings_of_an_application_are_set(
     given = dict.fromkeys(application.settings, "a value")
     for missing in given:
         settings.PLATFORM_SETTINGS = {setting: value for setting, value in given.items() if setting != missing}
-        assert missing in (platform(name).unavailable_reason("oauth") or "")
+        assert missing in (get_adapter(name).unavailable_reason("oauth") or "")
 
     settings.PLATFORM_SETTINGS = given
-    assert platform(name).unavailable_reason("oauth") is None
+    assert get_adapter(name).unavailable_reason("oauth") is None
 
 
 @every_application
@@ -55,7 +55,7 @@ def test_owners_are_asked_for_the_scopes_of_the_application(
     name: str, application: PlatformApplication, settings: Any
 ) -> None:
     settings.PLATFORM_SETTINGS = dict.fromkeys(application.settings, "a value")
-    address = platform(name).begin_oauth(state="a state", redirect_uri="https://posts.example/back", given={}).url
+    address = get_adapter(name).begin_oauth(state="a state", redirect_uri="https://posts.example/back", given={}).url
 
     [scope] = parse_qs(urlsplit(address).query)["scope"]
     assert re.split("[ ,]", scope) == list(application.scopes)
@@ -85,7 +85,7 @@ def test_further_settings_of_an_application_are_read_by_the_adapter(
             return super().get(setting, default)
 
     settings.PLATFORM_SETTINGS = Recorded(dict.fromkeys(application.settings, "a value"))
-    made = platform(name)
+    made = get_adapter(name)
     made.begin_oauth(state="a state", redirect_uri="https://posts.example/back", given={})
     source = Path(inspect.getfile(type(made))).read_text()
     in_source = {f"{name.upper()}_{key}" for key in re.findall(r'setting\("(\w+)"', source)}
@@ -102,7 +102,7 @@ def test_the_setup_is_written_in_sentences(name: str, application: PlatformAppli
 
 
 def test_platforms_without_an_application_use_credentials_or_register_by_a_call() -> None:
-    assert {made.name for made in platforms() if not made.setup.applications} == {
+    assert {made.name for made in all_adapters() if not made.setup.applications} == {
         "bluesky",
         "mastodon",
         "telegram",

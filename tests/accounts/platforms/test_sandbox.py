@@ -18,7 +18,7 @@ from accounts.platforms.errors import (
     Transient,
 )
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.registry import PLATFORMS, adapter_or_simulator, platform
+from accounts.platforms.registry import PLATFORMS, adapter_or_simulator, get_adapter
 from accounts.platforms.sandbox import Sandbox
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 
@@ -32,7 +32,7 @@ def publish(text: str, progress: Progress = START, attempt: int = 1) -> Progress
 
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_the_sandbox_has_the_name_label_and_capabilities_of_its_platform(name: str) -> None:
-    sandbox, real = adapter_or_simulator(name, sandbox=True), platform(name)
+    sandbox, real = adapter_or_simulator(name, sandbox=True), get_adapter(name)
     assert isinstance(sandbox, Sandbox)
     assert (sandbox.name, sandbox.label) == (real.name, real.label)
     assert sandbox.capabilities is real.capabilities

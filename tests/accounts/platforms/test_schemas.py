@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from accounts.platforms.registry import platforms
+from accounts.platforms.registry import all_adapters
 from accounts.platforms.schemas import MAX_VIOLATIONS, schema_violations
 
 CPU_SECONDS = 30  # for all patterns together, which take a few; the slowest ones would take minutes each
@@ -21,7 +21,7 @@ HOSTILE = ["a", "-", "a-", " ", "0", "<", ".", "a.", "\n", "/", "http://", "http
 
 SCHEMAS: dict[str, Mapping[str, Any]] = {
     f"{platform.name}-{kind}": schema
-    for platform in platforms()
+    for platform in all_adapters()
     for kind, schema in (
         ("options", platform.capabilities.options),
         ("credentials", platform.credentials_schema),
@@ -115,6 +115,6 @@ def test_values_that_are_too_long_are_not_examined() -> None:
     ("title", "fits"), [("A title", True), (" a", True), ("  ", False), ("a<", False), ("<a", False), ("a > b", False)]
 )
 def test_a_title_for_youtube_has_letters_and_no_angle_brackets(title: str, fits: bool) -> None:
-    [platform] = [each for each in platforms() if each.name == "youtube"]
+    [platform] = [each for each in all_adapters() if each.name == "youtube"]
     assert (schema_violations(platform.capabilities.options, {"title": title}) == []) is fits
     assert bool(re.search(r"^[^<>]*[^<>\s][^<>]*$", title)) is fits

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import PLATFORMS, platform
+from accounts.platforms.registry import PLATFORMS, get_adapter
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, MediaAssetFactory
 from tests.posts.dashboard.dashboard import Dashboard, words
@@ -57,7 +57,7 @@ def test_no_issue_uses_words_of_the_api(dashboard: Dashboard, workspace: Workspa
 
     assert said
     assert [each for each in said if API_WORDS.search(each)] == []
-    assert any(platform(name).label in each for each in said)
+    assert any(get_adapter(name).label in each for each in said)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.errors import CredentialsRejected, OutcomeUnknown, PlatformError, RateLimited, Transient
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 from tests.accounts.platforms.contract.world import World
 from tests.fakes.http_server import DROPPED, Answer, RawAnswer
@@ -121,7 +121,7 @@ def publish(world: World, grant: Grant, content: Content) -> Published:
 def step(world: World, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
     """Take one step."""
     stored = Progress.from_stored(progress.phase, json.loads(json.dumps(progress.to_stored())))
-    return platform(world.name).publish_step(grant, content, stored)
+    return get_adapter(world.name).publish_step(grant, content, stored)
 
 
 def altered(body: bytes) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Content, MediaFile
 from posts.models import PostTarget
 from tests.accounts.platforms.contract.world import Post, World
@@ -53,7 +53,7 @@ POLL: Mapping[str, Any] = {"choices": ["The bench", "The lathe"], "duration_minu
 
 def kinds_of(world: World | type[World]) -> list[str]:
     """What the world's server takes, the plainest first."""
-    capabilities = platform(world.name).capabilities
+    capabilities = get_adapter(world.name).capabilities
     rules = capabilities.media
     taken = {
         "text": not rules.required,

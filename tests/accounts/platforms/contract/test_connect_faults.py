@@ -10,7 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, PlatformError, Transient
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import AuthorizedAccount
 from tests.accounts.platforms.contract.broken_calls import (
     altered_answers,
@@ -44,12 +44,12 @@ def secrets_of(world: World) -> list[str]:
 
 def authorization(world: World) -> tuple[str, dict[str, Any]]:
     """The address where the owner agrees, and what is stored for the exchange, as a database gives it back."""
-    begun = platform(world.name).begin_oauth(state="state-1", redirect_uri=redirect_uri(), given=world.given())
+    begun = get_adapter(world.name).begin_oauth(state="state-1", redirect_uri=redirect_uri(), given=world.given())
     return begun.url, json.loads(json.dumps(dict(begun.stored)))
 
 
 def exchange(world: World, code: str, stored: dict[str, Any], uri: str = "") -> AuthorizedAccount:
-    return platform(world.name).exchange_code(code=code, redirect_uri=uri or redirect_uri(), stored=stored)[0]
+    return get_adapter(world.name).exchange_code(code=code, redirect_uri=uri or redirect_uri(), stored=stored)[0]
 
 
 def test_a_connection_says_whose_account_it_is(world: World) -> None:
@@ -62,7 +62,7 @@ def test_a_connection_says_whose_account_it_is(world: World) -> None:
     assert (identity.handle, identity.display_name, identity.profile_url) == (handle, name, address)
     assert_harmless(identity)
     assert grant.external_id == identity.external_id
-    again = platform(world.name).identify(grant)
+    again = get_adapter(world.name).identify(grant)
     assert (again.external_id, again.handle, again.profile_url) == (identity.external_id, handle, address)
     assert not [secret for secret in [*secrets_in(grant), *secrets_of(world)] if secret in f"{connection!r}"]
 
@@ -133,7 +133,7 @@ def test_a_consent_without_a_needed_scope_is_rejected_by_its_name(
 
 @with_an_app
 def test_without_an_app_nothing_can_be_connected(world: World, settings: Settings) -> None:
-    adapter, given = platform(world.name), settings.PLATFORM_SETTINGS
+    adapter, given = get_adapter(world.name), settings.PLATFORM_SETTINGS
     assert adapter.unavailable_reason("oauth") is None
 
     for missing in (f"{world.name.upper()}_CLIENT_ID", f"{world.name.upper()}_CLIENT_SECRET"):

@@ -12,7 +12,7 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import START
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published
 from billing import selectors as billing
 from posts.models import PostTarget
@@ -29,7 +29,7 @@ EVERY_KIND = [(name, kind) for name, world in WORLDS.items() for kind in kinds_o
 
 def with_option(option: str) -> list[str]:
     """The worlds whose platform has this option."""
-    return [name for name, world in WORLDS.items() if option in platform(world.name).capabilities.options["properties"]]
+    return [name for name, world in WORLDS.items() if option in get_adapter(world.name).capabilities.options["properties"]]
 
 
 def asking(world: World, **options: Any) -> Content:
@@ -43,7 +43,7 @@ def test_a_worker_is_killed_at_each_of_its_writes(
     api: ApiClient, world: World, account: ConnectedAccount, clock: Any, committed: bool
 ) -> None:
     """Before a write, a step is done and its result lost (before the first, nothing is); after it, a step is begun."""
-    irreversible = platform(world.name).irreversible
+    irreversible = get_adapter(world.name).irreversible
     for number in count():
         before = len(world.posts())
         target = post(api, world, account, f"Post {number}")
@@ -72,7 +72,7 @@ def publish_doubly(world: World, given: Content, kind: str = "") -> list[Progres
     Each step starts from stored progress and is repeated by the next worker, which searches for the post first if the step
     may have published it, and stops if the outcome cannot be determined.
     """
-    adapter, grant, before = platform(world.name), world.connection().grant, []
+    adapter, grant, before = get_adapter(world.name), world.connection().grant, []
     result: Progress | Published = START
     while isinstance(result, Progress):
         stored = Progress.from_stored(result.phase, json.loads(json.dumps(result.to_stored())))

@@ -11,7 +11,7 @@ import time_machine
 from accounts import services
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import START
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Progress, Published
 from tests.accounts.platforms.contract.content import content, ended, post
 from tests.accounts.platforms.contract.world import World
@@ -42,7 +42,7 @@ def test_ten_workers_renew_the_tokens_once_and_all_publish(world: World, account
         grant = services.renew_or_await_tokens(account_id=account.id, stale=stale)
         result: Progress | Published = START
         while isinstance(result, Progress):
-            result = platform(world.name).publish_step(grant, content(world, f"Post {n}"), result)
+            result = get_adapter(world.name).publish_step(grant, content(world, f"Post {n}"), result)
         return result.external_id
 
     with time_machine.travel(datetime.now(UTC)):  # the lease sees by the time that a row has changed since it was read

@@ -10,7 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from accounts.platforms.errors import PlatformError, ReauthRequired, TokenExpired, Transient
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Grant, Identity
 from tests.accounts.platforms.contract.broken_calls import (
     altered_answers,
@@ -45,13 +45,13 @@ def grant(world: World, clock: Any) -> Grant:
 
 def test_each_call_that_fails_when_an_account_is_asked_whose_it_is(world: World, grant: Grant) -> None:
     def act() -> None:
-        platform(world.name).identify(grant)
+        get_adapter(world.name).identify(grant)
 
     assert list(failures(world, "identify", act, secrets_in(grant), calls_of(world, act))) == []
 
 
 def test_no_answer_makes_an_account_another_one_or_brings_harm_into_it(world: World, grant: Grant) -> None:
-    adapter = platform(world.name)
+    adapter = get_adapter(world.name)
 
     def act() -> None:
         adapter.identify(grant)
@@ -70,21 +70,21 @@ def test_no_answer_makes_an_account_another_one_or_brings_harm_into_it(world: Wo
 @pytest.mark.parametrize("platform_name", [name for name in WORLDS if WORLDS[name].method == "oauth" and name != "slack"])
 def test_the_grant_of_another_account_is_refused(world: World, grant: Grant) -> None:
     with pytest.raises(ReauthRequired):
-        platform(world.name).identify(replace(grant, external_id="999"))
+        get_adapter(world.name).identify(replace(grant, external_id="999"))
 
 
 def test_access_that_was_taken_away_needs_its_owner(world: World, grant: Grant) -> None:
     world.withdraw()
 
     with pytest.raises((TokenExpired, ReauthRequired)):
-        platform(world.name).identify(grant)
+        get_adapter(world.name).identify(grant)
     with pytest.raises(ReauthRequired):
-        platform(world.name).refresh(grant)
+        get_adapter(world.name).refresh(grant)
 
 
 @pytest.mark.parametrize("platform_name", RENEWED)
 def test_a_renewed_grant_opens_the_same_account_with_new_tokens(world: World, clock: Any) -> None:
-    adapter = platform(world.name)
+    adapter = get_adapter(world.name)
     grant = world.connection().grant
     if world.lives:
         world.expire(clock)
@@ -109,7 +109,7 @@ def test_a_renewed_grant_opens_the_same_account_with_new_tokens(world: World, cl
 @pytest.mark.parametrize("platform_name", RENEWED)
 def test_no_passing_fault_of_a_renewal_ends_a_grant(world: World, grant: Grant) -> None:
     def act() -> None:
-        platform(world.name).refresh(grant)
+        get_adapter(world.name).refresh(grant)
 
     assert list(failures(world, "refresh", act, secrets_in(grant), [world.renew])) == []
 
@@ -122,14 +122,14 @@ def test_only_the_platforms_word_that_it_has_ended_ends_a_grant(world: World, gr
 
     for answer in (*refusals, world.odd(), world.limit(60)):
         world.server.refuse_next(world.renew, answer)
-        error = error_of(lambda: platform(world.name).refresh(grant), secrets_in(grant))
+        error = error_of(lambda: get_adapter(world.name).refresh(grant), secrets_in(grant))
         assert isinstance(error, Transient)
 
 
 @pytest.mark.parametrize("platform_name", RENEWED)
 def test_no_answer_to_a_renewal_loses_a_token(world: World, clock: Any) -> None:
     """Each value of the answer is left out, of another type, or hostile."""
-    adapter = platform(world.name)
+    adapter = get_adapter(world.name)
 
     def connect() -> Grant:
         made = world.connection().grant
@@ -152,11 +152,11 @@ def test_no_answer_to_a_renewal_loses_a_token(world: World, clock: Any) -> None:
 
 @pytest.mark.parametrize("platform_name", [name for name in RENEWED if WORLDS[name].rotates])
 def test_a_refresh_token_is_good_for_one_renewal(world: World, grant: Grant) -> None:
-    renewed = platform(world.name).refresh(grant)
+    renewed = get_adapter(world.name).refresh(grant)
 
     assert renewed.tokens["refresh_token"] != grant.tokens["refresh_token"]
     with pytest.raises(ReauthRequired):
-        platform(world.name).refresh(grant)
+        get_adapter(world.name).refresh(grant)
 
 
 @pytest.mark.parametrize("platform_name", [name for name in EXPIRING if WORLDS[name].client[0]])
@@ -164,7 +164,7 @@ def test_a_wrong_secret_ends_no_grant(world: World, grant: Grant, settings: Sett
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, f"{world.name.upper()}_CLIENT_SECRET": "wrong"}
 
     with pytest.raises(PlatformError) as caught:
-        platform(world.name).refresh(grant)
+        get_adapter(world.name).refresh(grant)
 
     assert type(caught.value) is Transient
 
@@ -172,21 +172,21 @@ def test_a_wrong_secret_ends_no_grant(world: World, grant: Grant, settings: Sett
 @pytest.mark.parametrize("platform_name", [name for name in WORLDS if not WORLDS[name].renew])
 def test_where_tokens_are_not_renewed_the_owner_has_to_come(world: World, grant: Grant) -> None:
     with pytest.raises(ReauthRequired):
-        platform(world.name).refresh(grant)
+        get_adapter(world.name).refresh(grant)
 
-    assert platform(world.name).identify(grant)
+    assert get_adapter(world.name).identify(grant)
 
 
 def test_disconnecting_ends_the_access_where_that_can_be_done(world: World, grant: Grant) -> None:
-    platform(world.name).revoke(grant)
+    get_adapter(world.name).revoke(grant)
 
     assert world.is_open(grant) is not world.ends_access
-    platform(world.name).revoke(grant)  # it has ended already
+    get_adapter(world.name).revoke(grant)  # it has ended already
 
 
 @pytest.mark.parametrize("platform_name", ENDED)
 def test_each_call_that_fails_when_access_is_ended(world: World, grant: Grant) -> None:
     def act() -> None:
-        platform(world.name).revoke(grant)
+        get_adapter(world.name).revoke(grant)
 
     assert list(failures(world, "revoke", act, secrets_in(grant), calls_of(world, act))) == []

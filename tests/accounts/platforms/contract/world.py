@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import ContentRejected, CredentialsRejected, PlatformError, ReauthRequired, TokenExpired
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import AuthorizedAccount, Grant
 from tests.conftest import ApiClient
 from tests.fakes.faults import FaultyServer
@@ -139,7 +139,7 @@ class World:
     def is_open(self, grant: Grant) -> bool:
         """Whether the access that was given is still good at the platform."""
         try:
-            platform(self.name).identify(grant)
+            get_adapter(self.name).identify(grant)
         except (TokenExpired, ReauthRequired):
             return False
         return True
@@ -172,7 +172,7 @@ class World:
 
     def connection(self) -> AuthorizedAccount:
         """The account, connected by the adapter alone."""
-        adapter = platform(self.name)
+        adapter = get_adapter(self.name)
         if self.method == "credentials":
             return adapter.connect(self.credentials())
         authorization = adapter.begin_oauth(state="state-1", redirect_uri=redirect_uri(), given=self.given())

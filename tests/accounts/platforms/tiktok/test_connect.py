@@ -15,7 +15,7 @@ from accounts.platforms.errors import (
     ReauthRequired,
     Transient,
 )
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from tests.accounts.platforms.adapter_steps import Account
 from tests.accounts.platforms.contract.world import World, redirect_uri
 from tests.accounts.platforms.tiktok.content import data, refused
@@ -27,7 +27,7 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 def consent_parameters() -> dict[str, str]:
     """The parameters of the consent page, which is TikTok's."""
-    parts = urlsplit(platform("tiktok").begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={}).url)
+    parts = urlsplit(get_adapter("tiktok").begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={}).url)
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "www.tiktok.com", "/v2/auth/authorize/")
     return {name: values[0] for name, values in parse_qs(parts.query).items()}
 
@@ -59,9 +59,9 @@ def test_an_app_that_has_to_use_pkce_sends_its_challenge_in_hexadecimal(
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "TIKTOK_PKCE": "hex"}
 
     assert world.connection().identity.handle == "alice"
-    authorization = platform("tiktok").begin_oauth(state="s", redirect_uri=redirect_uri(), given={})
+    authorization = get_adapter("tiktok").begin_oauth(state="s", redirect_uri=redirect_uri(), given={})
     with pytest.raises(CredentialsRejected):
-        platform("tiktok").exchange_code(
+        get_adapter("tiktok").exchange_code(
             code=world.grant(authorization.url), redirect_uri=redirect_uri(), stored={"verifier": "another" * 8}
         )
 

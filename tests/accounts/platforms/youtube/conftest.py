@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from tests.accounts.platforms.adapter_steps import Account
 from tests.accounts.platforms.contract.world import World
 from tests.accounts.platforms.contract.worlds import world_of
@@ -28,4 +28,4 @@ def server(world: World) -> FakeYouTube:
 
 @pytest.fixture
 def account(world: World) -> Account:
-    return Account(platform("youtube"), world.connection().grant)
+    return Account(get_adapter("youtube"), world.connection().grant)

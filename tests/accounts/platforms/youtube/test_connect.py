@@ -8,7 +8,7 @@ import time_machine
 from pytest_django import Settings
 
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, PlatformError, RateLimited
-from accounts.platforms.registry import platform
+from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import AuthorizedAccount
 from tests.accounts.platforms.adapter_steps import Account
 from tests.accounts.platforms.contract.world import World, redirect_uri
@@ -21,15 +21,15 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 def connections(world: World) -> tuple[AuthorizedAccount, ...]:
     """All channels that the owner's grant opens."""
-    authorization = platform("youtube").begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={})
+    authorization = get_adapter("youtube").begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={})
     code = world.grant(authorization.url)
-    return platform("youtube").exchange_code(code=code, redirect_uri=redirect_uri(), stored=authorization.stored)
+    return get_adapter("youtube").exchange_code(code=code, redirect_uri=redirect_uri(), stored=authorization.stored)
 
 
 def test_the_consent_page_is_googles_and_asks_for_a_refresh_token(settings: Settings) -> None:
     settings.PLATFORM_SETTINGS = {"YOUTUBE_CLIENT_ID": "the id", "YOUTUBE_CLIENT_SECRET": "s"}
 
-    parts = urlsplit(platform("youtube").begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={}).url)
+    parts = urlsplit(get_adapter("youtube").begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={}).url)
 
     params = {name: values[0] for name, values in parse_qs(parts.query).items()}
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "accounts.google.com", "/o/oauth2/v2/auth")
