@@ -45,8 +45,8 @@ class AccountChoices:
 
 
 @dataclass(frozen=True)
-class AttachedAccountOrChoices:
-    """The result when a browser returns from OAuth: the account that was attached, or the accounts to choose from."""
+class ReturnedConnection:
+    """An OAuth connection attempt after the browser's return, with the attached account or the accounts to choose from."""
 
     attempt: ConnectionAttempt
     connections: tuple[AuthorizedAccount, ...] = ()
@@ -83,8 +83,8 @@ def complete_connection(
     return _attach(caller, attempt, connections, choice or connections[0].identity.external_id)
 
 
-def exchange_code_after_return(*, caller: Caller, state: str, code: str) -> AttachedAccountOrChoices:
-    """Exchange the OAuth code after a browser's return, to complete the connection; return the accounts to choose from.
+def exchange_code_after_return(*, caller: Caller, state: str, code: str) -> ReturnedConnection:
+    """Exchange the OAuth code after a browser's return, and return the attempt with the accounts to choose from.
 
     Attaches nothing. If the code was used before and its only account is attached, returns that account. Raises
     OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right), WorkspacePaused, CredentialsRejected,
@@ -95,8 +95,8 @@ def exchange_code_after_return(*, caller: Caller, state: str, code: str) -> Atta
         raise OAuthStateInvalid()
     require_access(caller, attempt.workspace_id, SCOPE)
     if attempt.account and attempt.opened is None and was_code_sent(attempt, code):
-        return AttachedAccountOrChoices(attempt, attached=attempt.account)
-    return AttachedAccountOrChoices(attempt, exchange_code(attempt, code))
+        return ReturnedConnection(attempt, attached=attempt.account)
+    return ReturnedConnection(attempt, exchange_code(attempt, code))
 
 
 def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:

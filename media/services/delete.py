@@ -99,7 +99,7 @@ def purge_deleted_files(*, limit: int = 200) -> int:
 
 
 def mark_media_of_workspaces_to_purge_deleted(*, limit: int = 200) -> int:
-    """Mark up to `limit` media assets of purged workspaces as deleted; returns the number of marked assets."""
+    """Mark up to `limit` media assets of workspaces due to be purged as deleted; returns the number of marked assets."""
     now, ready = timezone.now(), selectors.ready_assets()
     ids = list(ready.filter(workspace__in=workspaces_to_purge()).values_list("pk", flat=True)[:limit])
     deletion = {"status": MediaAsset.Status.DELETED, "deleted_at": now, "due_at": None, "updated_at": now}
