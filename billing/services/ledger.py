@@ -47,11 +47,16 @@ class CounterIncrease:
     key: tuple[str, ...]
     refuse: Callable[[Any], None]
 
-    def make_possible(self) -> None:
-        """After a failed increase, insert the counter if it is missing. Raises the error of the cap that was exceeded."""
-        rows = type(self.first)._default_manager
-        self.refuse(rows.filter(**{name: getattr(self.first, name) for name in self.key}).first() or self.first)
-        rows.bulk_create([self.first], ignore_conflicts=True)
+    def check_caps(self) -> None:
+        """Raise the error of the cap that the increase exceeds, if it exceeds one now."""
+        rows = type(self.first)._default_manager.filter(**{name: getattr(self.first, name) for name in self.key})
+        self.refuse(rows.first() or self.first)
+
+
+def _insert_missing_counters(increases: Sequence[CounterIncrease]) -> None:
+    """Insert the counters that are missing, of all increases at once, in the order in which they are locked."""
+    for model, group in groupby(increases, key=lambda increase: type(increase.first)):
+        model._default_manager.bulk_create([increase.first for increase in group], ignore_conflicts=True)
 
 
 def hold_writes(
@@ -104,7 +109,8 @@ def write_with_counters(writes: Sequence[Write]) -> Write | None:
         failed = write_together(writes)
         if failed is None or not isinstance(failed.subject, CounterIncrease):
             return failed
-        failed.subject.make_possible()
+        failed.subject.check_caps()
+        _insert_missing_counters([each.subject for each in writes if isinstance(each.subject, CounterIncrease)])
     raise RuntimeError("A counter cannot be increased, but no cap refuses it.")
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db.models import Sum
 
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
-from billing.models import MonthCounter
+from billing.models import DayCounter, MonthCounter
 from posts.models import PostGroup
+from tests import factories
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -107,3 +110,19 @@ def test_concurrent_batches_near_the_cap_are_accepted_whole_or_not_at_all(
     assert [row.held_cents for row in MonthCounter.objects.order_by("month")] == [4, 4]
     assert PostGroup.objects.count() == 8
     assert billing.find_wrong_month_counters() == []
+
+
+def test_a_batch_of_an_agent_for_a_hundred_days_makes_all_counters(
+    workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    agent = factories.AgentFactory(workspace=workspace)
+    days = [f"{datetime(2027, 3, 11, 12, tzinfo=UTC) + timedelta(days=number):%Y-%m-%dT%H:%M:%SZ}" for number in range(100)]
+
+    answer = batch(
+        ApiClient(factories.agent_key(agent)),
+        *(body_for(telegram_account, text=f"Day {day}", scheduled_at=day) for day in days),
+    )
+
+    assert answer.status_code == 201, answer.content
+    assert DayCounter.objects.filter(agent_id=agent.id, targets=1).count() == 100
+    assert MonthCounter.objects.filter(holder_id=agent.id).aggregate(held=Sum("held_cents"))["held"] > 0
