@@ -83,7 +83,7 @@ def replay_deliveries_as_operator(
         wanted = Delivery.objects.filter(workspace_id=workspace_id, status=DeliveryStatus.DEAD_LETTER)
     idle = dict(_idle(wanted).values_list("pk", "workspace_id")[:MAX_PER_CALL])
     check_plan(ResourcePlan("ops.replay_deliveries", workspace_id or "", None, {"deliveries": list(idle)}))
-    replayed = Counter(idle.values()) if dry_run else _replay(list(idle), caller)
+    replayed = Counter(idle.values()) if dry_run else _replay(wanted, list(idle), caller)
     total = replayed.total()
     if dry_run or not total:
         _record(caller, replayed or Counter({workspace_id or "": 0}), dry_run=dry_run)
@@ -109,11 +109,14 @@ def _idle(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
     return deliveries.filter(Q(lease_until=None) | Q(lease_until__lte=timezone.now())).order_by("pk")
 
 
-def _replay(ids: Sequence[str], caller: Caller) -> Counter[str]:
-    """Replay webhook deliveries in batches of one transaction each; returns how many were replayed in each workspace."""
+def _replay(wanted: QuerySet[Delivery], ids: Sequence[str], caller: Caller) -> Counter[str]:
+    """Replay those of the webhook deliveries `ids` that are still wanted, in batches of one transaction each.
+
+    Returns how many were replayed in each workspace.
+    """
     replayed: Counter[str] = Counter()
     for start in range(0, len(ids), BATCH_SIZE):
-        batch = Delivery.objects.filter(pk__in=ids[start : start + BATCH_SIZE])
+        batch = wanted.filter(pk__in=ids[start : start + BATCH_SIZE])
         replayed.update(row.workspace_id for row in _replay_batch(batch, caller))
     return replayed
 
