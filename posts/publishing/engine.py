@@ -125,7 +125,7 @@ def _logged_errors(target: PostTarget, writer: DatabaseWriter) -> Iterator[None]
 
 def _prepare(attempt: Attempt) -> None:
     """Prepare an attempt for the publishing engine: decrypt the credentials and find the media; set `fault` on failure."""
-    in_doubt = attempt.state.in_doubt
+    state = attempt.state
     attempt.count()
     try:
         attempt.grant = attempt.target.account.decrypted_grant()
@@ -135,7 +135,8 @@ def _prepare(attempt: Attempt) -> None:
         attempt.fault = errors.Transient("The service cannot read the account's credentials at the moment.")
     except MediaGone as fault:
         unknown = f"An earlier attempt may have been published and cannot be repeated: {fault}"
-        attempt.fault = errors.OutcomeUnknown(unknown, final=True) if in_doubt else errors.ContentRejected(str(fault))
+        sent = state.in_doubt or state.may_already_be_published
+        attempt.fault = errors.OutcomeUnknown(unknown, final=True) if sent else errors.ContentRejected(str(fault))
 
 
 def _commit_first_steps(attempts: Sequence[Attempt], writer: DatabaseWriter) -> list[Attempt]:
