@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -26,6 +27,7 @@ from posts.plan import GroupChange, Plan
 from posts.states import FINISHED
 from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
 
+logger = logging.getLogger(__name__)
 MAX_TRIES = 5
 GROUP_GUARDS = ("content_version", "event_sequence")
 
@@ -114,6 +116,8 @@ def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (
             for change in changes:
                 _end_holds(change)
             _write(_hold_writes(changes))
+    for row in (row for change in changes for row in (change.after, *change.targets)):
+        row._state.adding = False  # the row is stored, although its model has not saved it
     wake_delivery_workers_after_commit(events)
     now = timezone.now()
     if any(target.due_at and target.due_at <= now for change in changes for target in change.targets):
@@ -222,7 +226,8 @@ def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
             charges_by_due=[(change.due, change.charges) for change in changes],
             new=first.before is None,
         )
-    except AlreadyHeld as error:  # somebody has released the group meanwhile
+    except AlreadyHeld as error:  # most likely somebody has released the group meanwhile
+        logger.warning("%s cannot be reserved now: %s", first.after.id, error)
         raise RowsChanged from error
 
 
