@@ -13,13 +13,14 @@ from functools import lru_cache
 from typing import Any
 
 from django.db import DataError, connection, models, transaction
+from django.db.backends.utils import CursorWrapper
 
 from config.db.fast_read import prepared_cursor
 from config.db.ids import PrefixedIdField
 
 ROWS_PER_INSERT = 500
 PARAMETERS_PER_STATEMENT = 20_000  # longer statements take PostgreSQL and the driver more time for each row
-MAX_PREPARED_PARAMETERS, MAX_CACHED_ROWS = 1000, 20  # larger shapes are too rare to keep
+MAX_PREPARED_PARAMETERS, MAX_CACHED_ROWS = 300, 20  # larger shapes are too rare to keep
 _DIVISION_BY_ZERO = "22012"
 # Fields whose values the PostgreSQL driver takes as they are, without a conversion by Django.
 _PLAIN_FIELDS = (
@@ -103,11 +104,10 @@ def write_together(writes: Sequence[Write]) -> Write | None:
     undoable = any(write.may_fail for write in writes) and connection.in_atomic_block
     params = [value for write in writes for value in write.params]
     if connection.vendor == "postgresql" and 0 < len(params) <= PARAMETERS_PER_STATEMENT:
-        small = len(params) <= MAX_PREPARED_PARAMETERS
-        join = _joined if small else _joined.__wrapped__
+        join = _joined if len(params) <= MAX_PREPARED_PARAMETERS else _joined.__wrapped__
         try:
             # Outside a transaction the statement is its own; inside, a failure undoes this statement alone.
-            with transaction.atomic() if undoable else nullcontext(), _cursor(prepared=small) as cursor:
+            with transaction.atomic() if undoable else nullcontext(), cursor_for(params) as cursor:
                 cursor.execute(join(tuple(write.sql for write in writes), tuple(write.rows for write in writes)), params)
             return None
         except DataError as error:
@@ -119,14 +119,15 @@ def write_together(writes: Sequence[Write]) -> Write | None:
         return failed
 
 
-def _cursor(*, prepared: bool) -> Any:
-    return prepared_cursor() if prepared else connection.cursor()
+def cursor_for(params: Sequence[Any]) -> CursorWrapper:
+    """Return a cursor that prepares its statement if that has few parameters: batches of many rows are rarely alike."""
+    return prepared_cursor() if len(params) <= MAX_PREPARED_PARAMETERS else connection.cursor()
 
 
 def _first_failed(writes: Sequence[Write]) -> Write | None:
     """Run writes one after another until one of them affects another number of rows than it must; return that one."""
-    with prepared_cursor() as cursor:
-        for write in writes:
+    for write in writes:
+        with cursor_for(write.params) as cursor:
             cursor.execute(write.sql, write.params)
             if len(cursor.fetchall()) != write.rows and write.rows is not None:
                 return write

@@ -18,9 +18,8 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Model
 
-from config.db.fast_read import prepared_cursor
 from config.db.models import DueRow
-from config.db.writes import Write
+from config.db.writes import Write, cursor_for
 
 ROWS_PER_STATEMENT = 100  # the driver's parser needs more time for each row of a longer statement
 
@@ -70,7 +69,7 @@ def fenced_update_writes(updates: Sequence[FencedUpdate], subject: Any = None) -
 
 
 def _run(statement: Write) -> list[str]:
-    with prepared_cursor() as cursor:
+    with cursor_for(statement.params) as cursor:
         cursor.execute(statement.sql, statement.params)
         return [pk for (pk,) in cursor.fetchall()]
 
