@@ -30,7 +30,7 @@ from posts.plan_serializers import (
 )
 from posts.planning import WRITE_SCOPES
 from posts.serializers.responses import PostGroupEnvelope
-from posts.services.stored_plans import PlannedRequest
+from posts.services.stored_plans import RequestToPlan
 from posts.views import RELEASE_ERRORS, PostViewSet
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -116,7 +116,7 @@ class PlanViewSet(OperationViewSet):
 
 def _planned_request(
     name: str, post_group_id: str, request: Mapping[str, Any], fields: Mapping[str, Any], workspace_id: str | None
-) -> PlannedRequest:
+) -> RequestToPlan:
     """Return the request of a plan; `fields` are its validated body."""
     planned = PLANNED_OPERATIONS[name]
     if workspace_id and not planned.changes_group:
@@ -126,10 +126,10 @@ def _planned_request(
         return dry_run_body(OPERATIONS[name], preview_reply(plan, fields))
 
     make_plan = functools.partial(planned.make_plan, post_group_id=post_group_id, fields=fields)
-    return PlannedRequest(name, post_group_id, request, make_plan, preview, workspace_id)
+    return RequestToPlan(name, post_group_id, request, make_plan, preview, workspace_id)
 
 
-def _request_of_plan(stored: StoredPlan) -> PlannedRequest:
+def _request_of_plan(stored: StoredPlan) -> RequestToPlan:
     fields = validated_request(stored.operation, stored.request)
     return _planned_request(stored.operation, stored.post_group_id or "", stored.request, fields, stored.workspace_id)
 

@@ -17,11 +17,11 @@ from django.db.models import Q, Value
 from django.db.models.functions import Concat
 from publicsuffixlist import PublicSuffixList
 
-from config.jobs.fair_shares import MAX_QUICK_HOLDERS, FairShares, ShareLimits
+from config.jobs.fair_shares import MAX_QUICK_HOLDERS, FairShares, JobSlotLimits
 from webhooks.models import Delivery
 from webhooks.sender import MAX_IN_FLIGHT
 
-SHARES = ShareLimits(slots=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
+SHARES = JobSlotLimits(slots=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
 SILENT_AFTER_ATTEMPTS = 5  # consecutive unanswered attempts after which a holder counts as silent
 ALL, SLOW, SILENT = "all", "slow", "silent"
 SENDER_LIMITS = {ALL: MAX_IN_FLIGHT, SLOW: SHARES.slow_together, SILENT: MAX_IN_FLIGHT // 4}

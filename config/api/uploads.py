@@ -42,7 +42,7 @@ BESIDE_THE_FILE_BYTES = 1_000_000  # allowance for the other fields of a form or
 
 
 def max_upload_body_bytes(content_type: str) -> int:
-    """Return the maximum size of an upload's whole request body, for this content type."""
+    """Return how many bytes the whole request body of an uploaded file may have, for this content type."""
     file_bytes = max(settings.MEDIA_MAX_BYTES.values()) if content_type == FORM else MAX_BASE64_LENGTH
     return file_bytes + BESIDE_THE_FILE_BYTES
 

@@ -10,7 +10,7 @@ MAX_QUICK_HOLDERS = 1000
 
 
 @dataclass(frozen=True)
-class ShareLimits:
+class JobSlotLimits:
     """The limits on a worker's concurrent jobs: in total, for one quick or one slow account, and for all slow accounts.
 
     Webhook receivers are limited in the same way as accounts.
@@ -30,7 +30,7 @@ class FairShares:
     holders always find free ones.
     """
 
-    def __init__(self, shares: ShareLimits) -> None:
+    def __init__(self, shares: JobSlotLimits) -> None:
         self.shares = shares
         self._in_flight: Counter[str] = Counter()
         self._quick: set[str] = set()

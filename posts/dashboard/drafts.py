@@ -46,7 +46,7 @@ def find_draft(page: WorkspacePage, key: str) -> ComposerDraft | None:
 
 
 def form_of_draft(draft: ComposerDraft) -> QueryDict:
-    """Return a composer draft as the submitted form that it was."""
+    """Return the saved fields of a composer draft as the QueryDict of the form on the composer page."""
     form = QueryDict(mutable=True)
     for name, values in draft.fields.items():
         form.setlist(name, values)

@@ -21,7 +21,7 @@ from config import metrics
 from config.db.connection import close_connection_before_waiting
 from config.jobs.claims import SearchPauses, claim_due, release_claims, unclaimed_due_rows
 from config.jobs.database_writer import BatchingDatabaseWriter, DatabaseWriter
-from config.jobs.fair_shares import FairShares, ShareLimits
+from config.jobs.fair_shares import FairShares, JobSlotLimits
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
@@ -33,7 +33,7 @@ RENEW_SECONDS = LEASE.total_seconds() / 4
 # Bulkheads: a platform gets at most half of the threads that others leave, an account a few, and fewer while it is slow.
 # So a platform or server that hangs leaves threads for the others.
 THREADS = 256
-SHARES = ShareLimits(slots=THREADS, quick=24, slow=4, slow_together=32)
+SHARES = JobSlotLimits(slots=THREADS, quick=24, slow=4, slow_together=32)
 MAX_SLOW_PER_PLATFORM = 8
 PAUSE_SECONDS = 0.02  # minimum time between two queries, so that the second one finds more rows
 MIN_FREE_PLACES = 24  # number of a platform's free threads that justifies a claim before the next poll

@@ -32,8 +32,8 @@ MAX_CHANGES_SHOWN = 20
 
 
 @dataclass(frozen=True)
-class PlannedRequest:
-    """A request that is planned: an operation, the post group that it changes ("" for none), and its body.
+class RequestToPlan:
+    """A request to make a plan of: an operation, the post group that it changes ("" for none), and its body.
 
     `workspace_id` is the workspace that it names, if any. `make_plan(caller=…, dry_run=…)` makes its plan, and `preview`
     returns the answer to a dry run with that plan.
@@ -55,7 +55,7 @@ class CommittedPlan:
     plan: Plan | None
 
 
-def create_plan(*, caller: Caller, planned: PlannedRequest, audited_as: Caller | None = None) -> StoredPlan:
+def create_plan(*, caller: Caller, planned: RequestToPlan, audited_as: Caller | None = None) -> StoredPlan:
     """Make a plan and store it for an hour. It reserves, costs and sends nothing.
 
     `audited_as` is who asked for it, if not its maker. Raises the errors of the operation's dry run, and Conflict if the
@@ -107,7 +107,7 @@ def commit_plan(
     *,
     caller: Caller,
     plan_id: str,
-    request_of: Callable[[StoredPlan], PlannedRequest],
+    request_of: Callable[[StoredPlan], RequestToPlan],
     dry_run: bool = False,
     plan_hash: str | None = None,
 ) -> CommittedPlan:
@@ -170,7 +170,7 @@ def _agent_approved_by(person: Caller, agent_id: str) -> Caller:
     return replace(person, kind="agent", actor_id=agent.id, role=None, mode=agent.default_mode, account_allowlist=allowlist)
 
 
-def _make_plan_again(stored: StoredPlan, planned: PlannedRequest, maker: Caller, caller: Caller, dry_run: bool) -> Plan:
+def _make_plan_again(stored: StoredPlan, planned: RequestToPlan, maker: Caller, caller: Caller, dry_run: bool) -> Plan:
     """Make a stored plan again and check that it is unchanged.
 
     An agent's plan that a person approves is made twice: in the agent's mode to compare it, and then as the person allows it.
