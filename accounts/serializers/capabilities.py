@@ -182,6 +182,8 @@ class ConnectionMethodSerializer(serializers.Serializer):
 
 
 class BillingCapabilitiesSerializer(serializers.Serializer):
+    """How this service bills its workspaces: whether they pay at all, and what they can do about it."""
+
     mode = serializers.ChoiceField(choices=["free_beta", "paid"])
     checkout_available = serializers.BooleanField()
     portal_available = serializers.BooleanField()

@@ -57,7 +57,7 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
     """Return the error response for an exception in an API view; this is DRF's EXCEPTION_HANDLER."""
     api_error = to_api_error(error)
     metrics.REFUSALS.labels(api_error.code).inc()
-    return Response(api_error.envelope(), status=api_error.status, headers=api_error.headers)
+    return Response(api_error.response_body(), status=api_error.status, headers=api_error.headers)
 
 
 def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
@@ -78,6 +78,6 @@ def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
 
 def error_response(error: errors.ApiError) -> JsonResponse:
     """Return an API error as a plain Django response with a JSON body, for code outside API views."""
-    response = JsonResponse(error.envelope(), status=error.status, headers=error.headers)
+    response = JsonResponse(error.response_body(), status=error.status, headers=error.headers)
     response["Content-Length"] = str(len(response.content))
     return response

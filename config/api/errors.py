@@ -35,7 +35,7 @@ class ApiError(Exception):
         self.headers = {**self.default_headers, **(headers or {})}
         super().__init__(self.message)
 
-    def envelope(self) -> dict[str, Any]:
+    def response_body(self) -> dict[str, Any]:
         """Return the JSON body of an API error, with `details` if the error has them."""
         body: dict[str, Any] = {
             "code": self.code,
@@ -170,9 +170,9 @@ class PlanChanged(ApiError):
         self.changed_plan: Any = None  # the new stored plan, if a stored one was to be committed
         self.plan_body: dict[str, Any] | None = None  # the same, as the API shows it
 
-    def envelope(self) -> dict[str, Any]:
+    def response_body(self) -> dict[str, Any]:
         """Return the JSON body of the API error, with the new plan if there is one."""
-        return super().envelope() | ({} if self.plan_body is None else {"plan": self.plan_body})
+        return super().response_body() | ({} if self.plan_body is None else {"plan": self.plan_body})
 
 
 class PayloadTooLarge(ApiError):

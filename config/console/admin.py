@@ -88,11 +88,15 @@ class AccessAttemptAdmin(_SignInsAdmin):
 
 @admin.register(AccessFailureLog)
 class AccessFailureLogAdmin(_SignInsAdmin):
+    """The admin table of all failed sign-ins, whose rows stay when a lockout ends."""
+
     list_display = ("attempt_time", "username", "ip_address", "path_info", "user_agent", "locked_out")
 
 
 @admin.register(AccessLog)
-class SignInLogAdmin(_SignInsAdmin):
+class SuccessfulSignInsAdmin(_SignInsAdmin):
+    """The admin table of successful sign-ins, with the time at which the person signed out."""
+
     list_display = ("attempt_time", "logout_time", "username", "ip_address", "path_info", "user_agent")
     secrets = ("session_hash",)
 

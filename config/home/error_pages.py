@@ -39,7 +39,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Error view for status 500 (handler500), which reads nothing from the database, because that may be down."""
     error = errors.InternalError()
     if request.path.startswith(DASHBOARD):
-        context = {"error": error, "trace_id": error.envelope()["trace_id"], "user": None}
+        context = {"error": error, "trace_id": error.response_body()["trace_id"], "user": None}
         return HttpResponse(render_to_string("dashboard/error.html", context), status=error.status)
     return error_response(error)
 

@@ -134,6 +134,6 @@ def _call_tool(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
         refusal = to_api_error(error)
         if isinstance(refusal, errors.InternalError):
             raise RpcError(INTERNAL_ERROR, refusal.message, id=rpc.id) from error
-        failed, content = True, refusal.envelope()
+        failed, content = True, refusal.response_body()
     text = json.dumps(content, ensure_ascii=False)
     return {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": failed}

@@ -250,7 +250,7 @@ class Connection:
 
 def raw_error_response(error: ApiError) -> bytes:
     """Return an API error as the bytes of an HTTP response, for requests that are refused before the application runs."""
-    envelope = error.envelope()
+    envelope = error.response_body()
     body = json.dumps(envelope).encode()
     lines = [
         f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}",

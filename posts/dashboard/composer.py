@@ -131,7 +131,7 @@ class Composer:
             self.draft, self.key = saved.draft, saved.draft.key
 
     def delete_draft(self) -> None:
-        """Delete the composer's draft, because its content is saved as a post."""
+        """Delete the draft of this composer page after its content was saved as a post."""
         if self.draft:
             composer_drafts.delete_draft(caller=self.page.caller, workspace_id=self.page.workspace.id, key=self.key)
 

@@ -131,7 +131,7 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.create")
 def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action that copies a post into a new draft and opens the draft for editing.
+    """Action of a post's page: copy the post into a new draft and open the draft for editing.
 
     Deleted media are not copied.
     """

@@ -42,7 +42,7 @@ def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
 
 
 def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> str | None:
-    """Replace the webhook signing secret and return the new secret, or None in a dry run.
+    """Replace the secret that signs a workspace's webhooks and return the new secret, or None in a dry run.
 
     The old secret signs for 24 more hours. Only the workspace's owner or a workspace key may do it. Raises ScopeMissing,
     NotFound, Forbidden, WorkspacePaused, PlanChanged.
