@@ -59,14 +59,17 @@ def read_rows(sql: str, params: Sequence[Any], converters: Converters) -> Sequen
     return converted
 
 
-def prepared_cursor() -> CursorWrapper:
-    """Return a database cursor; on PostgreSQL one that can prepare its statements, which Django's own cannot."""
+def prepared_cursor(*, numbered: bool = False) -> CursorWrapper:
+    """Return a database cursor; on PostgreSQL one that can prepare its statements, which Django's own cannot.
+
+    With `numbered`, its placeholders are `$1`, `$2` and so on, which spares the driver the parsing of long statements.
+    """
     connection: Any = connections[DEFAULT_DB_ALIAS]
     if connection.vendor != "postgresql" or connection.queries_logged:  # Django logs the values of its own cursors only
         return connection.cursor()
     connection.close_if_health_check_failed()
     connection.ensure_connection()
-    cursor = psycopg.Cursor(connection.connection)
+    cursor: Any = (psycopg.RawCursor if numbered else psycopg.Cursor)(connection.connection)
     cursor.adapters.register_loader("timestamptz", TimestamptzLoader)  # in C; Django's loader is in Python
     cursor.adapters.register_dumper(int, Int8Dumper)  # one type for all numbers, so that one prepared statement serves them
     return connection._prepare_cursor(cursor)

@@ -6,6 +6,8 @@ statement for each table. Tables and columns come from the models. The SQL of ea
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -104,11 +106,18 @@ def write_together(writes: Sequence[Write]) -> Write | None:
     undoable = any(write.may_fail for write in writes) and connection.in_atomic_block
     params = [value for write in writes for value in write.params]
     if connection.vendor == "postgresql" and 0 < len(params) <= PARAMETERS_PER_STATEMENT:
-        join = _joined if len(params) <= MAX_PREPARED_PARAMETERS else _joined.__wrapped__
+        small = len(params) <= MAX_PREPARED_PARAMETERS
+        numbered = small and not connection.queries_logged
+        sql = (_joined if small else _joined.__wrapped__)(
+            tuple(write.sql for write in writes), tuple(write.rows for write in writes), numbered
+        )
         try:
             # Outside a transaction the statement is its own; inside, a failure undoes this statement alone.
-            with transaction.atomic() if undoable else nullcontext(), cursor_for(params) as cursor:
-                cursor.execute(join(tuple(write.sql for write in writes), tuple(write.rows for write in writes)), params)
+            with (
+                transaction.atomic() if undoable else nullcontext(),
+                prepared_cursor(numbered=True) if numbered else cursor_for(params) as cursor,
+            ):
+                cursor.execute(sql, params)
             return None
         except DataError as error:
             if getattr(error.__cause__, "sqlstate", None) != _DIVISION_BY_ZERO:
@@ -135,15 +144,20 @@ def _first_failed(writes: Sequence[Write]) -> Write | None:
 
 
 @lru_cache(maxsize=1000)
-def _joined(statements: tuple[str, ...], rows: tuple[int | None, ...]) -> str:
+def _joined(statements: tuple[str, ...], rows: tuple[int | None, ...], numbered: bool) -> str:
     """Return one statement with these as CTEs, which divides by zero if one of them affects another number of rows.
 
-    CASE evaluates its conditions in order, and a CTE runs when it is first read, so the statements run in their order.
+    CASE evaluates its conditions in order, and a CTE runs when it is first read, so the statements run in their order. With
+    `numbered`, the placeholders are `$1`, `$2` and so on.
     """
     parts = ", ".join(f"w{place} AS ({sql})" for place, sql in enumerate(statements))
     wrong = ["< 0" if count is None else f"<> {count}" for count in rows]
     checks = " ".join(f"WHEN (SELECT count(*) FROM w{place}) {test} THEN 0" for place, test in enumerate(wrong))  # noqa: S608
-    return f"WITH {parts} SELECT 1 / CASE {checks} ELSE 1 END"
+    joined = f"WITH {parts} SELECT 1 / CASE {checks} ELSE 1 END"
+    if not numbered:
+        return joined
+    numbers = itertools.count(1)
+    return re.sub("%s", lambda _: f"${next(numbers)}", joined)
 
 
 def _insert(rows: Sequence[models.Model]) -> Write:
