@@ -1,4 +1,4 @@
-"""Models of post groups, of post targets, and of composer drafts; a target is one account that a post group is published to.
+"""Models of post groups and of post targets; a target is one account that a post group is published to.
 
 A target is also a row that the publisher claims when it is due (config/jobs/claims.py).
 """
@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import or_
-from typing import Any
 
 from django.db import models
-from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Progress
@@ -25,7 +23,7 @@ from posts.states import (
     TargetStatus,
     target_cost_cents,
 )
-from workspaces.models import User, Workspace
+from workspaces.models import Workspace
 
 
 class PostGroup(TimestampedModel):
@@ -92,58 +90,6 @@ class PostGroup(TimestampedModel):
     def created_by(self) -> dict[str, str]:
         """Return the actor that created the post as the API shows it: its type and id, not an instance."""
         return {"actor_type": self.created_by_type, "actor_id": self.created_by_id}
-
-
-class StoredPlan(TimestampedModel):
-    """The model of a plan made by POST /plans, which its maker or a person may commit until it expires.
-
-    `request` is the body of the operation, `preview` the answer to its dry run, `content` what the hash was taken of, and
-    `maker` the owner of the caller's Idempotency-Keys. A committed plan has the ids of its post groups in `result_ids`.
-    """
-
-    id = PrefixedIdField("pln")
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="plans", db_index=False)
-    operation = models.CharField(max_length=64)
-    post_group_id = models.CharField(max_length=30, null=True)
-    request = models.JSONField(default=dict)
-    preview = models.JSONField()
-    content = models.JSONField()
-    hash = models.CharField(max_length=71)
-    maker = models.CharField(max_length=100)
-    created_by_type = models.CharField(max_length=20)
-    created_by_id = models.CharField(max_length=64)
-    agent_id = models.CharField(max_length=30, null=True)
-    expires_at = models.DateTimeField(db_index=True)
-    committed_at = models.DateTimeField(null=True)
-    result_ids = models.JSONField(null=True)
-    trace_id = models.CharField(max_length=32)
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["workspace", "-id"], name="plan_newest"),
-            # Open plans are counted for each new one.
-            models.Index(fields=["workspace", "expires_at"], name="plan_open", condition=models.Q(committed_at=None)),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.operation} {self.id}"
-
-    @property
-    def status(self) -> str:
-        """Return `committed`, `expired` or `open`."""
-        if self.committed_at:
-            return "committed"
-        return "expired" if self.expires_at <= timezone.now() else "open"
-
-    @property
-    def created_by(self) -> dict[str, str]:
-        """Return the actor that made the plan as the API shows it: its type and id, not an instance."""
-        return {"actor_type": self.created_by_type, "actor_id": self.created_by_id}
-
-    @property
-    def result(self) -> dict[str, Any] | None:
-        """Return what committing the plan created or changed."""
-        return {"resource_type": "post_group", "resource_ids": self.result_ids} if self.committed_at else None
 
 
 class PostTarget(DueRow, TimestampedModel):
@@ -234,44 +180,3 @@ class PostTarget(DueRow, TimestampedModel):
     def cost_cents(self) -> int:
         """Return the price of this post target in cents; 0 if it failed or was cancelled."""
         return target_cost_cents(self.status, self.price_cents)
-
-
-class ComposerDraft(models.Model):
-    """The model of a composer draft: what one person has entered in the dashboard's composer and not yet saved as a post.
-
-    Nobody else sees it, and the API does not know it. `key` identifies it in the composer's URL and is the idempotency key of
-    the post that is made of it. `fields` are the form's fields with their values. `group` is the post that is being edited,
-    or None for a new post. `editor` is the open browser page that saved it last.
-    """
-
-    workspace = models.ForeignKey(
-        Workspace, on_delete=models.CASCADE, related_name="composer_drafts", db_index=False
-    )  # no index of its own, because composer_draft_once covers this foreign key
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="composer_drafts")
-    group = models.ForeignKey(PostGroup, on_delete=models.CASCADE, null=True, related_name="composer_drafts")
-    key = models.CharField(max_length=64)
-    fields = models.JSONField(default=dict)
-    editor = models.CharField(max_length=64, blank=True)
-    saved_at = models.DateTimeField(db_index=True)
-    discarded_at = models.DateTimeField(null=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["workspace", "user", "key"], name="composer_draft_once")]
-
-    def __str__(self) -> str:
-        return f"Composer draft {self.pk} of {self.user_id}"
-
-    @property
-    def text(self) -> str:
-        """Return the text for all accounts that a composer draft contains."""
-        return next(iter(self.fields.get("text", ())), "")
-
-
-class PublishingPreference(models.Model):
-    """The model of a person's choice that posts published in the dashboard do not wait ten seconds for an undo."""
-
-    user = models.OneToOneField(User, on_delete=models.CASCADE, primary_key=True, related_name="publishing_preference")
-    at_once = models.BooleanField(default=False)
-
-    def __str__(self) -> str:
-        return f"{self.user_id} publishes {'at once' if self.at_once else 'after ten seconds'}"
