@@ -79,7 +79,7 @@ class PostGroupAdmin(ReadOnlyAdmin):
         self.run_for_each_row(request, rows.select_related("workspace"), "posts.retry", work, "Retried")
 
 
-class Resolution(forms.Form):
+class UnconfirmedTargetResolutionForm(forms.Form):
     """Admin form in which an operator says whether an unconfirmed post target was published."""
 
     permalink = forms.URLField(
@@ -109,7 +109,8 @@ class PostTargetAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Resolve unconfirmed targets", permissions=["operate"])
     @requires_confirmation(
-        "Check the platform first. Your answer is final and decides whether the customer is charged.", Resolution
+        "Check the platform first. Your answer is final and decides whether the customer is charged.",
+        UnconfirmedTargetResolutionForm,
     )
     def resolve(self, request: HttpRequest, queryset: QuerySet[PostTarget], permalink: str | None) -> None:
         targets = list(queryset.select_related("group__workspace"))

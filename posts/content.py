@@ -90,12 +90,12 @@ class PostEdit:
         return sorted(given if self.scheduled_at is UNCHANGED else [*given, "scheduled_at"])
 
 
-def media_of_group(group: PostGroup) -> tuple[MediaWrite, ...]:
+def media_writes_of_group(group: PostGroup) -> tuple[MediaWrite, ...]:
     """Return the media attached to a stored post group as the values of a request."""
     return _media(group.media)
 
 
-def targets_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
+def target_writes_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
     """Return the targets of a stored post group as the values of a request."""
     return tuple(TargetWrite(each.platform, each.account_id, each.text, each.options) for each in group.targets.all())
 

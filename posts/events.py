@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
-from posts.states import FINISHED, TargetStatus
+from posts.states import FINISHED_GROUP_STATUSES, TargetStatus
 from webhooks.services import NewEvent
 
 REPORTED_TARGET_STATUSES = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED)
@@ -37,7 +37,7 @@ def outcome_event_kinds_and_targets(
     kinds: list[tuple[str, str | None]] = []
     if len(group.targets.all()) > 1:
         kinds += [(f"post.target.{each.status}", each.id) for each in changed if each.status in REPORTED_TARGET_STATUSES]
-    if ended and group.status in FINISHED:
+    if ended and group.status in FINISHED_GROUP_STATUSES:
         kinds.append((f"post.{group.status}", None))
     return kinds
 

@@ -66,12 +66,12 @@ class PlanViewSet(OperationViewSet):
         planned = _planned_request(
             data["operation"], data.get("post_group_id", ""), data["request"], data["fields"], data.get("workspace_id")
         )
-        plan = services.create_plan(caller=call.caller, planned=planned)
+        plan = services.make_and_store_plan(caller=call.caller, planned=planned)
         return Reply({"plan": plan}, 201, plan.id)
 
     @operation("plans.get", summary="Read a plan", access=Access("posts.read"), responses={200: PlanEnvelope})
     def retrieve(self, call: Call, plan_id: str) -> Reply:
-        return Reply({"plan": services.get_plan(caller=call.caller, plan_id=plan_id)})
+        return Reply({"plan": services.get_stored_plan(caller=call.caller, plan_id=plan_id)})
 
     @operation(
         "plans.commit",
@@ -87,7 +87,7 @@ class PlanViewSet(OperationViewSet):
     )
     def commit(self, call: Call, plan_id: str) -> Reply | DryRunReply:
         try:
-            committed = services.commit_plan(
+            committed = services.commit_stored_plan(
                 caller=call.caller,
                 plan_id=plan_id,
                 request_of=_request_of_plan,

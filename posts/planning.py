@@ -28,7 +28,7 @@ from config.db.fixed_select import FixedSelect
 from media.models import MediaAsset
 from posts import selectors
 from posts.attached_media import AttachedMedia, match_media_to_assets, workspace_assets_by_id
-from posts.content import PostWrite, TargetWrite, media_of_group
+from posts.content import PostWrite, TargetWrite, media_writes_of_group
 from posts.errors import ContentInvalid
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange
@@ -228,7 +228,7 @@ def stored_target_inputs(group: PostGroup, assets: Mapping[str, MediaAsset]) -> 
     Raises ValidationFailed for a deleted asset.
     """
     accounts = ConnectedAccount.objects.in_bulk([target.account_id for target in group.targets.all()])
-    media = match_media_to_assets(media_of_group(group), assets)
+    media = match_media_to_assets(media_writes_of_group(group), assets)
     cached = CallCache()
     return [
         TargetToValidate(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media, cached)

@@ -14,7 +14,7 @@ from django.utils import timezone
 from billing.services import release_holds
 from config.db.retention import ExpiredRowsRule
 from posts.models import ComposerDraft, PostGroup, PostTarget, StoredPlan
-from posts.states import FINISHED, TargetStatus
+from posts.states import FINISHED_GROUP_STATUSES, TargetStatus
 from workspaces.retention import workspaces_to_purge
 
 DRAFT_PERIOD, DISCARDED_DRAFT_PERIOD = timedelta(days=30), timedelta(days=1)
@@ -55,7 +55,7 @@ class PurgedWorkspacePostsRule(ExpiredRowsRule):
         return PostGroup.objects.filter(workspace__in=workspaces_to_purge())
 
     def next_rows_to_delete(self) -> QuerySet[PostGroup]:
-        return self.expired_rows().filter(status__in=FINISHED)
+        return self.expired_rows().filter(status__in=FINISHED_GROUP_STATUSES)
 
     def delete(self, pks: Sequence[str]) -> None:
         targets = PostTarget.objects.filter(group__in=pks)

@@ -23,8 +23,8 @@ from config.db.fast_read import converters_of, in_list, list_parameter, quoted_c
 from config.db.fixed_select import FixedSelect
 from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
-from posts.states import UNRELEASED, GroupStatus, TargetStatus
-from posts.summaries import PostSummary, fetch_summaries
+from posts.states import UNRELEASED_GROUP_STATUSES, GroupStatus, TargetStatus
+from posts.summaries import PostSummary, fetch_post_summaries
 from workspaces.models import Workspace
 
 SAME_CONTENT_WINDOW = timedelta(hours=24)
@@ -114,7 +114,7 @@ def find_duplicate_posts(
         if (account, content, sandbox) in wanted
         and group != ignored_group_id
         and status not in UNSENT_TARGET_STATUSES
-        and of_group not in UNRELEASED
+        and of_group not in UNRELEASED_GROUP_STATUSES
     }
 
 
@@ -137,7 +137,7 @@ def scheduled_posts_of_day(
     _require_in_workspace(workspace_id, account_id=account_id)
     rows = _with_target(PostGroup.objects.filter(workspace_id=workspace_id), platform, account_id)
     rows = rows.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1]).exclude(status__in=STATUSES_NOT_IN_CALENDAR)
-    return paginate_earliest_first(rows, field="scheduled_at", limit=limit, cursor=cursor, fetch=fetch_summaries)
+    return paginate_earliest_first(rows, field="scheduled_at", limit=limit, cursor=cursor, fetch=fetch_post_summaries)
 
 
 def calendar_posts_of_day(
@@ -227,7 +227,9 @@ def search_posts(
     rows = PostGroup.objects.filter(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
     )
-    return paginate_newest_first(_with_target(rows, platform, account_id), limit=limit, cursor=cursor, fetch=fetch_summaries)
+    return paginate_newest_first(
+        _with_target(rows, platform, account_id), limit=limit, cursor=cursor, fetch=fetch_post_summaries
+    )
 
 
 def workspace_timezone_name(*, workspace_id: str) -> str:

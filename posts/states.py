@@ -49,11 +49,11 @@ class Certainty(TextChoices):
     @property
     def final_status(self) -> TargetStatus:
         """Return the status of a target whose publishing ends with this certainty."""
-        return next(status for status, certainties in FINAL_CERTAINTIES.items() if self in certainties)
+        return next(status for status, certainties in CERTAINTIES_BY_FINAL_STATUS.items() if self in certainties)
 
 
 # The certainties that a target of a final status may have; a cancelled target has those of a failed one.
-FINAL_CERTAINTIES = {
+CERTAINTIES_BY_FINAL_STATUS = {
     TargetStatus.PUBLISHED: (Certainty.CONFIRMED,),
     TargetStatus.UNCONFIRMED: (Certainty.MAYBE_SENT, Certainty.SENT),
     TargetStatus.FAILED: (Certainty.NOT_SENT, Certainty.DISPROVED),
@@ -75,12 +75,17 @@ TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
     TargetStatus.CANCELLED: frozenset(),
 }
 # Statuses in which only a person can continue.
-NEEDS_A_PERSON = (GroupStatus.PENDING_CONFIRMATION, GroupStatus.UNCONFIRMED, GroupStatus.FAILED, GroupStatus.PARTIAL)
-UNRELEASED = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.REJECTED)
-CANCELLABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.SCHEDULED)
-RETRYABLE = (GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)
-UNFINISHED = (*CANCELLABLE, GroupStatus.PUBLISHING)
-FINISHED = frozenset(GroupStatus) - set(UNFINISHED)
+GROUP_STATUSES_NEEDING_A_PERSON = (
+    GroupStatus.PENDING_CONFIRMATION,
+    GroupStatus.UNCONFIRMED,
+    GroupStatus.FAILED,
+    GroupStatus.PARTIAL,
+)
+UNRELEASED_GROUP_STATUSES = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.REJECTED)
+CANCELLABLE_GROUP_STATUSES = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.SCHEDULED)
+RETRYABLE_GROUP_STATUSES = (GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)
+UNFINISHED_GROUP_STATUSES = (*CANCELLABLE_GROUP_STATUSES, GroupStatus.PUBLISHING)
+FINISHED_GROUP_STATUSES = frozenset(GroupStatus) - set(UNFINISHED_GROUP_STATUSES)
 UNFINISHED_TARGET_STATUSES = frozenset(
     {TargetStatus.PENDING, TargetStatus.PUBLISHING, TargetStatus.PROCESSING, TargetStatus.RETRYING}
 )

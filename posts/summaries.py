@@ -40,7 +40,7 @@ class PostSummary(NamedTuple):
 _GROUP_COLUMNS, _TARGET_COLUMNS = PostSummary._fields[:-1], TargetSummary._fields
 
 
-def fetch_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
+def fetch_post_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
     """Read the summaries of the post groups of a queryset, and of their targets, with one statement.
 
     The queryset must be sorted by columns of the summaries.

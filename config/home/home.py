@@ -13,7 +13,7 @@ from billing.caps import SpendCapStatus
 from billing.selectors import workspace_spend_cap_status
 from posts import selectors as posts
 from posts.models import PostGroup
-from posts.states import NEEDS_A_PERSON, GroupStatus
+from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 SHOWN = 8
@@ -25,7 +25,7 @@ def workspace_home(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: a workspace's home, with open problems, the next posts, spending and recent activity."""
     workspace_id = page.workspace.id
     groups = posts.groups_with_targets().filter(workspace=page.workspace)
-    waiting = list(groups.filter(status__in=NEEDS_A_PERSON).order_by("-pk")[: SHOWN + 1])
+    waiting = list(groups.filter(status__in=GROUP_STATUSES_NEEDING_A_PERSON).order_by("-pk")[: SHOWN + 1])
     accounts = list(ConnectedAccount.objects.filter(workspace=page.workspace).exclude(status="disconnected"))
     cap = workspace_spend_cap_status(workspace_id=workspace_id, at=timezone.now())
     return page.render(

@@ -25,7 +25,7 @@ from config.notices.occurrences import BUDGET_THRESHOLDS
 from posts.models import PostGroup
 from posts.post_group_json import approval_url
 from posts.selectors import groups_with_targets
-from posts.states import RETRYABLE, GroupStatus
+from posts.states import RETRYABLE_GROUP_STATUSES, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import Workspace
 
@@ -88,7 +88,7 @@ def _approvals(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
 
 
 def _posts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
-    groups = _groups(notices).filter(status__in=RETRYABLE)
+    groups = _groups(notices).filter(status__in=RETRYABLE_GROUP_STATUSES)
     number, shown = groups.count(), list(groups[:MAX_LINES])
     if not number:
         return None

@@ -12,10 +12,10 @@ from posts.dashboard.inputs import (
     normalize_newlines_and_nul,
     post_group_of_workspace,
     submitted_content_version,
-    validated_data,
+    validate_page_input,
 )
 from posts.dashboard.shown_groups import prepare_groups_for_display
-from posts.dashboard.undo import due_time_with_undo_delay, publishing_message, undo_of_release
+from posts.dashboard.undo import due_time_with_undo_delay, offer_undo_of_release, publishing_message
 from posts.serializers.requests import RejectPostSerializer
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
@@ -54,7 +54,7 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)
     words = f"Approved. {publishing_message(at)}" if publishes else "Approved and scheduled."
     offered = at is not None or not publishes
-    undo = undo_of_release(group, group.id, publishes=publishes).address(page) if offered else ""
+    undo = offer_undo_of_release(group, group.id, publishes=publishes).address(page) if offered else ""
     return page.success_redirect_back(words, undo=undo)
 
 
@@ -63,6 +63,6 @@ def reject(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that rejects a post awaiting approval, with an optional reason for the agent."""
     group = post_group_of_workspace(page, post_group_id)
     reason = normalize_newlines_and_nul(page.request.POST.get("reason", "")).strip()
-    data = validated_data(RejectPostSerializer, {"reason": reason} if reason else {})
+    data = validate_page_input(RejectPostSerializer, {"reason": reason} if reason else {})
     services.reject_post(caller=page.caller, post_group_id=group.id, **data)
     return page.success_redirect_back("Rejected. The agent can read the reason.")

@@ -13,13 +13,13 @@ from django.utils.formats import date_format
 
 from posts import selectors
 from posts.dashboard.forms import ALLOWED_YEARS
-from posts.dashboard.listing import chosen_filters, filter_choices
+from posts.dashboard.listing import post_filter_choices, post_filters_from_query
 from posts.local_time import start_of_local_day
 from posts.models import PostGroup
-from posts.states import NEEDS_A_PERSON
+from posts.states import GROUP_STATUSES_NEEDING_A_PERSON
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
-VIEWS = {"month": "Month", "week": "Week", "day": "Day"}
+VIEWS = {"month": "Month", "week": "Week", "day": "CalendarDay"}
 MAX_POSTS_PER_DAY = {"month": 3, "week": 12}  # the day view shows the other posts
 PER_PAGE = 80  # posts on a page of the day view
 WEEK = timedelta(days=7)
@@ -27,7 +27,9 @@ DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class Day:
+class CalendarDay:
+    """One day of the calendar page's month or week: its first posts, and how many posts it has in all."""
+
     date: date
     posts: list[PostGroup]
     total: int
@@ -61,7 +63,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         "caller": page.caller,
         "workspace_id": page.workspace.id,
         "window": (start_of_local_day(span.first, page.zone), start_of_local_day(span.first + DAY * span.days, page.zone)),
-        **chosen_filters(page),
+        **post_filters_from_query(page),
     }
     if view == "day":
         found = selectors.calendar_posts_of_day(limit=PER_PAGE, cursor=parameters.get("cursor"), **query)
@@ -75,8 +77,8 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         views=VIEWS.items(),
         span=span,
         today=today,
-        for_a_person=NEEDS_A_PERSON,
-        **filter_choices(page),
+        for_a_person=GROUP_STATUSES_NEEDING_A_PERSON,
+        **post_filter_choices(page),
         **shown,
     )
 
@@ -91,7 +93,8 @@ def _days(groups: Sequence[PostGroup], view: str, span: CalendarSpan, today: dat
     month = (span.first + WEEK).month  # the grid of a month begins in the week of its first day
     every = [span.first + DAY * number for number in range(span.days)]
     days = [
-        Day(day, posts.get(day, []), totals.get(day, 0), view == "week" or day.month == month, day == today) for day in every
+        CalendarDay(day, posts.get(day, []), totals.get(day, 0), view == "week" or day.month == month, day == today)
+        for day in every
     ]
     return {"days": days, "any_posts": any(day.total for day in days if day.inside)}
 

@@ -19,15 +19,20 @@ from config.pages.sentences import PageRefusal, error_sentences
 from posts import services
 from posts.content import PostEdit, PostWrite
 from posts.dashboard.composer import Composer
-from posts.dashboard.drafts import KEY, draft_key_of_request, find_draft, save_draft_and_respond
-from posts.dashboard.inputs import post_group_of_workspace, submitted_content_version, validated_data
+from posts.dashboard.composer_draft_forms import (
+    DRAFT_KEY_PATTERN,
+    draft_key_of_request,
+    find_composer_draft,
+    save_draft_and_respond,
+)
+from posts.dashboard.inputs import post_group_of_workspace, submitted_content_version, validate_page_input
 from posts.dashboard.submit_buttons import PUBLISH, SAVE, SCHEDULE
-from posts.dashboard.undo import due_time_with_undo_delay, publishing_message, undo_of_release
+from posts.dashboard.undo import due_time_with_undo_delay, offer_undo_of_release, publishing_message
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer
-from posts.services.review import CONFIRMABLE
-from posts.services.update import EDITABLE
+from posts.services.review import CONFIRMABLE_GROUP_STATUSES
+from posts.services.update import EDITABLE_GROUP_STATUSES
 from posts.states import GroupStatus
 from workspaces.workspace_page import (
     WorkspacePage,
@@ -37,7 +42,7 @@ from workspaces.workspace_page import (
     workspace_page,
 )
 
-KEEP = "keep"
+SAVE_COMPOSER_DRAFT = "keep"
 
 
 @workspace_page("GET", "POST", operation="posts.create", files=True)
@@ -50,8 +55,8 @@ def compose(page: WorkspacePage) -> HttpResponse:
 def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard page with the composer, in which a person edits a draft, a scheduled post or a post awaiting approval."""
     group = post_group_of_workspace(page, post_group_id)
-    if page.request.method != "POST" and (group.status not in EDITABLE or group.was_attempted):
-        if draft := find_draft(page, page.request.GET.get("draft", "")):
+    if page.request.method != "POST" and (group.status not in EDITABLE_GROUP_STATUSES or group.was_attempted):
+        if draft := find_composer_draft(page, page.request.GET.get("draft", "")):
             messages.warning(page.request, "The post was published in the meantime. Here are your changes, as a new post.")
             return page.redirect(f"{page.url_of_page('compose')}?draft={draft.key}")
         raise PageRefusal("This post was already published or attempted, so it can no longer be edited.")
@@ -62,20 +67,20 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
     if not page.may_write:
         return page.render("posts/compose_not_allowed.html")
     if page.request.method != "POST":
-        return _redirect_to_finished_post(page, group) or Composer.from_request(page, group).show()
+        return _redirect_to_finished_post(page, group) or Composer.from_request(page, group).render()
     action, _, subject = page.request.POST.get("action", "").partition(":")
-    if action == KEEP:
+    if action == SAVE_COMPOSER_DRAFT:
         return save_draft_and_respond(page, group, draft_key_of_request(page))
     composer = Composer.from_request(page, group)
     if action in (SAVE, SCHEDULE, PUBLISH):
         return _save(composer, action)
     live = "HX-Request" in page.request.headers
     if action == "check" and live:
-        return composer.show("posts/compose_check.html")
+        return composer.render("posts/compose_check.html")
     _apply_button(composer, action, subject)
     if not live:
         composer.save_draft()
-    response = composer.show()
+    response = composer.render()
     if live:
         response["HX-Trigger"] = "composed"  # triggers a new check of the content, and saves the draft
     return response
@@ -84,7 +89,7 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
 def _redirect_to_finished_post(page: WorkspacePage, group: PostGroup | None) -> HttpResponse | None:
     """Redirect from the address of a composer draft to the post that was made of it; return None without such a post."""
     key = page.request.GET.get("draft", "")
-    made = row_id_of_earlier_submission(page, _operation(group), key) if KEY.fullmatch(key) else ""
+    made = row_id_of_earlier_submission(page, _operation(group), key) if DRAFT_KEY_PATTERN.fullmatch(key) else ""
     if not made:
         return None
     messages.info(page.request, "This post was saved from what you had written there.")
@@ -118,18 +123,18 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
 
 def _save(composer: Composer, how: str) -> HttpResponse:
     page, schedule = composer.page, composer.schedule
-    if how != PUBLISH and schedule.is_valid() and how == SCHEDULE and schedule.at is None:
+    if how != PUBLISH and schedule.is_valid() and how == SCHEDULE and schedule.publishing_time is None:
         schedule.add_error("when", "Choose the day and time.")
     if how != PUBLISH and schedule.errors:
         composer.problems.append("Correct the time.")
-    if how == PUBLISH and composer.when and composer.buttons_show_other_time:
+    if how == PUBLISH and composer.entered_time and composer.buttons_show_other_time:
         composer.problems.append("Nothing was published, because a time is filled in. Choose below what to do.")
     if not composer.composition.targets:
         composer.problems.append("Choose at least one account.")
     if composer.problems or composer.media_problems:
         return _show_with_problems(composer)
     operation = _operation(composer.group)
-    at = due_time_with_undo_delay(page) if how == PUBLISH else schedule.at
+    at = due_time_with_undo_delay(page) if how == PUBLISH else schedule.publishing_time
     try:
         group_id, repeated = submit_once(page, operation, lambda: _write(composer, how, at))
     except ApiError as error:
@@ -140,7 +145,7 @@ def _save(composer: Composer, how: str) -> HttpResponse:
         return page.success_redirect(
             "This was already saved earlier. Nothing was done again.", "post", post_group_id=group_id
         )
-    undo = undo_of_release(composer.group, group_id, publishes=how == PUBLISH, when=composer.when)
+    undo = offer_undo_of_release(composer.group, group_id, publishes=how == PUBLISH, when=composer.entered_time)
     offered = (how == SCHEDULE and _was_released(composer, at)) or (how == PUBLISH and at is not None)
     address = undo.address(page) if offered else ""
     return page.success_redirect(_success_message(how, at, page), "post", undo=address, post_group_id=group_id)
@@ -154,7 +159,7 @@ def _was_released(composer: Composer, at: datetime | None) -> bool:
 
 def _show_with_problems(composer: Composer) -> HttpResponse:
     composer.save_draft()
-    return composer.show(status=422)
+    return composer.render(status=422)
 
 
 def _write(composer: Composer, how: str, at: datetime | None) -> PostGroup:
@@ -163,19 +168,19 @@ def _write(composer: Composer, how: str, at: datetime | None) -> PostGroup:
     Every button but the one for saving also approves a changed post group that awaits approval or is a draft.
     """
     caller, body, group = composer.page.caller, dict(composer.composition.request_fields), composer.group
-    composer.delete_draft()
+    composer.delete_draft_of_saved_post()
     if group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
-        data = validated_data(CreatePostSerializer, body | _scheduled_at_field(at))
+        data = validate_page_input(CreatePostSerializer, body | _scheduled_at_field(at))
         return services.create_post(caller=caller, post=PostWrite.from_request(data)).group
-    data = validated_data(UpdatePostSerializer, body | _changed_scheduled_at(group, how, at))
+    data = validate_page_input(UpdatePostSerializer, body | _changed_scheduled_at(group, how, at))
     changed = services.update_post(
         caller=caller,
         post_group_id=group.id,
         content_version=submitted_content_version(composer.page),
         edit=PostEdit.from_request(data),
     ).group
-    if how == SAVE or changed.status not in CONFIRMABLE:
+    if how == SAVE or changed.status not in CONFIRMABLE_GROUP_STATUSES:
         return changed
     due = at if how == PUBLISH else None
     return services.confirm_post(
@@ -214,4 +219,5 @@ def _success_message(how: str, at: datetime | None, page: WorkspacePage) -> str:
 
 
 def scheduled_for_message(page: WorkspacePage, at: datetime | None) -> str:
+    """Return the message after scheduling a post, such as "Scheduled for Tuesday, 24 November 2026, 09:00."."""
     return f"Scheduled for {date_format(at.astimezone(page.zone), 'l, j F Y, H:i')}." if at else "Scheduled."

@@ -24,18 +24,18 @@ from media.models import MediaAsset
 from posts import selectors, services
 from posts.attached_media import workspace_assets_by_id
 from posts.content import PostWrite
-from posts.dashboard import drafts
+from posts.dashboard import composer_draft_forms
 from posts.dashboard.checked_content import checked_target, text_previews
-from posts.dashboard.composition import Composition, capabilities_of, find_issue
-from posts.dashboard.forms import OptionsForm, ScheduleForm
-from posts.dashboard.inputs import validated_data
+from posts.dashboard.composition import Composition, capabilities_of_account, find_issue
+from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
+from posts.dashboard.inputs import validate_page_input
 from posts.dashboard.shown_groups import ShownAsset, shown_attachments
 from posts.dashboard.submit_buttons import SubmitButton, submit_buttons
 from posts.models import ComposerDraft, PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.services import composer_drafts
 from posts.services.preferences import publishes_at_once
-from posts.services.review import CONFIRMABLE
+from posts.services.review import CONFIRMABLE_GROUP_STATUSES
 from posts.validation import Validation
 from workspaces.workspace_page import WorkspacePage
 
@@ -50,7 +50,7 @@ class ChosenTarget:
     label: str
     text: str | None
     typed: str  # what its text field contains, even if the account does not use a different text
-    options: OptionsForm
+    options: PlatformOptionsForm
     thread_unproven: str  # warning about this target's thread; empty without a thread
     focused: bool
 
@@ -84,9 +84,15 @@ class Composer:
 
         Without any of them, the state is empty.
         """
-        key = drafts.draft_key_of_request(page)
-        draft = drafts.find_draft(page, key)
-        sent = page.request.POST if page.request.method == "POST" else drafts.form_of_draft(draft) if draft else None
+        key = composer_draft_forms.draft_key_of_request(page)
+        draft = composer_draft_forms.find_composer_draft(page, key)
+        sent = (
+            page.request.POST
+            if page.request.method == "POST"
+            else composer_draft_forms.form_data_of_draft(draft)
+            if draft
+            else None
+        )
         before = Composition.of_group(group) if group else Composition()
         chosen = before.account_ids if sent is None else sent.getlist("account")
         workspace_id = page.workspace.id
@@ -126,11 +132,11 @@ class Composer:
 
     def save_draft(self) -> None:
         """Save the submitted form as the composer's draft, so that nothing is lost when the page is left."""
-        saved = drafts.save_form(self.page, self.group, self.key)
+        saved = composer_draft_forms.save_form_as_draft(self.page, self.group, self.key)
         if saved:
             self.draft, self.key = saved.draft, saved.draft.key
 
-    def delete_draft(self) -> None:
+    def delete_draft_of_saved_post(self) -> None:
         """Delete the draft of this composer page after its content was saved as a post."""
         if self.draft:
             composer_drafts.delete_draft(caller=self.page.caller, workspace_id=self.page.workspace.id, key=self.key)
@@ -141,7 +147,7 @@ class Composer:
         if not self.composition.targets:
             return None
         try:
-            data = validated_data(
+            data = validate_page_input(
                 ValidatePostSerializer, {**self.composition.request_fields, "workspace_id": self.page.workspace.id}
             )
             return services.validate_post(caller=self.page.caller, post=PostWrite.from_request(data), group=self.group)
@@ -149,7 +155,7 @@ class Composer:
             self.problems += error_sentences(error)
             return None
 
-    def show(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
+    def render(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
         """Render the composer page, or one of the partial templates that replace parts of it."""
         validation = self.validation  # must be read first: it may add problems
         self.problems = list(dict.fromkeys(self.problems))
@@ -166,20 +172,20 @@ class Composer:
         )
 
     @property
-    def choices(self) -> list[tuple[ConnectedAccount, str, bool]]:
+    def account_choices(self) -> list[tuple[ConnectedAccount, str, bool]]:
         """Return the accounts offered in the composer, each with its platform's label and whether it is chosen."""
         chosen = set(self.composition.account_ids)
         return [(account, get_adapter(account.platform).label, account.id in chosen) for account in self.accounts]
 
     @property
-    def when(self) -> str:
+    def entered_time(self) -> str:
         """Return the publishing time as it is filled in, which may be invalid; an empty string if there is none."""
         return str(self.schedule["when"].value() or "")
 
     @property
     def buttons_show_other_time(self) -> bool:
         """Return whether the buttons of the submitted form were made for another time than the one that is filled in."""
-        return self.sent is not None and self.sent.get("shown_when", "") != self.when
+        return self.sent is not None and self.sent.get("shown_when", "") != self.entered_time
 
     @property
     def submit_buttons(self) -> list[SubmitButton]:
@@ -203,14 +209,14 @@ class Composer:
         return self.group is not None and self.content_version != str(self.group.content_version)
 
     @property
-    def saved_words(self) -> str:
+    def draft_saved_text(self) -> str:
         """Return when the composer's draft was saved, in words; an empty string if it was not saved yet."""
-        return drafts.saved_words(self.page, self.draft) if self.draft else ""
+        return composer_draft_forms.draft_saved_text(self.page, self.draft) if self.draft else ""
 
     @property
-    def drafts_to_continue(self) -> list[drafts.OfferedDraft]:
+    def composer_drafts_to_continue(self) -> list[composer_draft_forms.OfferedDraft]:
         """Return the drafts that the composer offers to continue; none if it shows a draft or a submitted form."""
-        return drafts.drafts_to_continue(self.page, self.group) if self.sent is None else []
+        return composer_draft_forms.composer_drafts_to_continue(self.page, self.group) if self.sent is None else []
 
     @property
     def fields_of_other_accounts(self) -> list[tuple[str, str]]:
@@ -224,7 +230,7 @@ class Composer:
         return [(name, value) for name, values in self.sent.lists() if name.startswith(prefixes) for value in values if value]
 
     @property
-    def targets(self) -> list[ChosenTarget]:
+    def chosen_targets(self) -> list[ChosenTarget]:
         return [self._target(target) for target in self.composition.targets]
 
     @property
@@ -232,7 +238,7 @@ class Composer:
         return shown_attachments(self.composition.media, self.assets)
 
     @cached_property
-    def library(self) -> Any:
+    def media_library_page(self) -> Any:
         """Return one page of the media assets that the composer offers to attach, with the cursor of the next page."""
         found = media.list_assets(
             caller=self.page.caller, workspace_id=self.page.workspace.id, limit=LIBRARY_PAGE_SIZE, cursor=self.library_cursor
@@ -249,8 +255,8 @@ class Composer:
 
     def _target(self, target: dict[str, Any]) -> ChosenTarget:
         account = next(each for each in self.accounts if each.id == target["connected_account_id"])
-        capabilities = capabilities_of(account)
-        options = OptionsForm(capabilities.options, prefix=account.id, options=target["options"])
+        capabilities = capabilities_of_account(account)
+        options = PlatformOptionsForm(capabilities.options, prefix=account.id, options=target["options"])
         thread = capabilities.thread
         return ChosenTarget(
             account=account,
@@ -278,10 +284,10 @@ class Composer:
 def _time_to_come(group: PostGroup) -> datetime | None:
     """Return the time for which a post is planned; None if it has passed and the post waits for a person."""
     at = group.scheduled_at
-    return None if at and at < timezone.now() and group.status in CONFIRMABLE else at
+    return None if at and at < timezone.now() and group.status in CONFIRMABLE_GROUP_STATUSES else at
 
 
 def _requested_time(page: WorkspacePage) -> datetime | None:
     """Return the publishing time with which a link from the calendar opens the composer, or None."""
     form = ScheduleForm({"when": page.request.GET.get("when", ""), "which": "0"}, zone=page.zone)
-    return form.at if form.is_valid() else None
+    return form.publishing_time if form.is_valid() else None

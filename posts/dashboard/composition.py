@@ -13,7 +13,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Capabilities
-from posts.dashboard.forms import OptionsForm
+from posts.dashboard.forms import PlatformOptionsForm
 from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.models import PostGroup
 from posts.validation import Validation
@@ -116,7 +116,7 @@ def issue_key(issue: Issue) -> str:
     return f"{issue.field}|{issue.code}"
 
 
-def capabilities_of(account: ConnectedAccount) -> Capabilities:
+def capabilities_of_account(account: ConnectedAccount) -> Capabilities:
     return get_adapter(account.platform).capabilities_for(account.details_for_capabilities())
 
 
@@ -135,8 +135,8 @@ def _target_entries(group: PostGroup) -> list[dict[str, Any]]:
 
 def _target_entry(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
     own = normalize_newlines_and_nul(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
-    form = OptionsForm(capabilities_of(account).options, sent, prefix=account.id, options={})
-    return {"platform": account.platform, "connected_account_id": account.id, "text": own, "options": form.options}
+    form = PlatformOptionsForm(capabilities_of_account(account).options, sent, prefix=account.id, options={})
+    return {"platform": account.platform, "connected_account_id": account.id, "text": own, "options": form.submitted_options}
 
 
 def _media_entry(sent: QueryDict, media_id: str) -> dict[str, Any]:

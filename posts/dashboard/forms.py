@@ -53,7 +53,7 @@ class ScheduleForm(forms.Form):
             del self.fields["which"]
 
     @property
-    def at(self) -> datetime | None:
+    def publishing_time(self) -> datetime | None:
         """Return the publishing time chosen in the schedule form, or None if none was chosen.
 
         The form has no seconds: an unchanged time keeps the seconds that it had before.
@@ -75,7 +75,7 @@ class ScheduleForm(forms.Form):
 
 
 @dataclass(frozen=True)
-class OptionFieldset:
+class PlatformOptionFieldset:
     """The form fields of one platform option of a post; an option that is a JSON object has one field for each property."""
 
     legend: str
@@ -93,7 +93,7 @@ class LinesField(forms.CharField):
         return _lines(normalize_newlines_and_nul(str(value or "")))
 
 
-class OptionsForm(forms.Form):
+class PlatformOptionsForm(forms.Form):
     """Form for the platform options of a post target, generated from the platform's JSON Schema.
 
     Texts, choices, numbers, booleans, lists of texts, and objects of such values get fields; an object's fields are named
@@ -116,14 +116,15 @@ class OptionsForm(forms.Form):
         self.initial["unshown"] = json.dumps(self.others) if self.others else ""
 
     @property
-    def fields_by_option(self) -> list[OptionFieldset]:
+    def fields_by_option(self) -> list[PlatformOptionFieldset]:
         """Return the form's fields for platform options, grouped by option, in the order of the platform's JSON Schema."""
         return [
-            OptionFieldset(legend, help_text, [self[name] for name in names]) for legend, help_text, names in self._groups
+            PlatformOptionFieldset(legend, help_text, [self[name] for name in names])
+            for legend, help_text, names in self._groups
         ]
 
     @property
-    def options(self) -> dict[str, Any]:
+    def submitted_options(self) -> dict[str, Any]:
         """Return the platform options submitted in this form, converted to the types of the platform's JSON Schema.
 
         Invalid values remain text.

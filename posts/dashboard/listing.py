@@ -28,20 +28,24 @@ def posts(page: WorkspacePage) -> HttpResponse:
         status=status if status in GroupStatus.values else None,
         limit=PER_PAGE,
         cursor=query.get("cursor"),
-        **chosen_filters(page),
+        **post_filters_from_query(page),
     )
     return page.render(
-        "posts/posts.html", posts=found.rows, next_cursor=found.next_cursor, states=GroupStatus.values, **filter_choices(page)
+        "posts/posts.html",
+        posts=found.rows,
+        next_cursor=found.next_cursor,
+        states=GroupStatus.values,
+        **post_filter_choices(page),
     )
 
 
-def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
+def post_filters_from_query(page: WorkspacePage) -> dict[str, Any]:
     """Read the filters of the post listing (account id and agent id) from the query string, also for the calendar."""
     query = page.request.GET
     return {"account_id": query.get("account") or None, "agent_id": query.get("agent") or None}
 
 
-def filter_choices(page: WorkspacePage) -> dict[str, Any]:
+def post_filter_choices(page: WorkspacePage) -> dict[str, Any]:
     """Return the choices of the post list's filter form: the workspace's accounts with their labels, and its agents."""
     accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id)
     agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows

@@ -14,16 +14,22 @@ from config.pages.sentences import PageRefusal, field_sentence
 from posts import services
 from posts.content import PostEdit, PostWrite
 from posts.dashboard.compose import scheduled_for_message
-from posts.dashboard.copies import request_of_copy
+from posts.dashboard.copied_content import request_fields_to_copy_post
 from posts.dashboard.forms import ScheduleForm
-from posts.dashboard.inputs import normalize_newlines_and_nul, post_group_of_workspace, validated_data
-from posts.dashboard.next_steps import next_steps
+from posts.dashboard.inputs import normalize_newlines_and_nul, post_group_of_workspace, validate_page_input
 from posts.dashboard.shown_groups import ShownGroup, prepare_groups_for_display
-from posts.dashboard.undo import RELEASE_DELAY, undo_of_deletion, undo_of_release
+from posts.dashboard.steps_after_failure import steps_after_failure
+from posts.dashboard.undo import PUBLISHING_DELAY_FOR_UNDO, offer_undo_of_deletion, offer_undo_of_release
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
-from posts.services.update import EDITABLE
-from posts.states import CANCELLABLE, RETRYABLE, UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
+from posts.services.update import EDITABLE_GROUP_STATUSES
+from posts.states import (
+    CANCELLABLE_GROUP_STATUSES,
+    RETRYABLE_GROUP_STATUSES,
+    UNFINISHED_TARGET_STATUSES,
+    GroupStatus,
+    TargetStatus,
+)
 from webhooks import selectors as webhooks
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
@@ -58,7 +64,7 @@ def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = post_group_of_workspace(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
     words = "The draft was deleted." if group.status == GroupStatus.DRAFT else "The post was cancelled."
-    if undo := undo_of_deletion(group):
+    if undo := offer_undo_of_deletion(group):
         return page.success_redirect(words, "post", undo=undo.address(page), post_group_id=group.id)
     return page.success_redirect(f"{words} This cannot be undone.", "post", post_group_id=group.id)
 
@@ -79,7 +85,7 @@ def copy_failed_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpRes
     failed = {target.account_id for target in group.targets.all() if target.status == TargetStatus.FAILED}
     if not failed:
         raise PageRefusal("The post has not failed at any account.")
-    data = validated_data(CreatePostSerializer, {**request_of_copy(group, only=failed), "draft": True})
+    data = validate_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group, only=failed), "draft": True})
     post = PostWrite.from_request(data)
     draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)
     words = "This is a copy for the accounts where the post failed. Change what they did not accept, then send it again."
@@ -99,7 +105,7 @@ def resolve_unconfirmed_target(page: WorkspacePage, post_group_id: str) -> HttpR
         if "is-out" in sent
         else {"published": False}
     )
-    data = validated_data(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
+    data = validate_page_input(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
     services.resolve_unconfirmed_target(
         caller=page.caller, post_group_id=group.id, target_id=data["target_id"], permalink=data.get("permalink")
     )
@@ -119,14 +125,16 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     if not schedule.is_valid():
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
     try:
-        edit = PostEdit(scheduled_at=schedule.at)
+        edit = PostEdit(scheduled_at=schedule.publishing_time)
         moved = services.update_post(caller=page.caller, post_group_id=group.id, edit=edit).group
     except ValidationFailed as error:
         for row in error.details or []:
             schedule.add_error("when", field_sentence(row))
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
-    undo = undo_of_release(group, moved.id, publishes=False).address(page)
-    return page.success_redirect(scheduled_for_message(page, schedule.at), "post", undo=undo, post_group_id=group.id)
+    undo = offer_undo_of_release(group, moved.id, publishes=False).address(page)
+    return page.success_redirect(
+        scheduled_for_message(page, schedule.publishing_time), "post", undo=undo, post_group_id=group.id
+    )
 
 
 @workspace_page("POST", operation="posts.create")
@@ -136,7 +144,7 @@ def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     Deleted media are not copied.
     """
     group = post_group_of_workspace(page, post_group_id)
-    data = validated_data(CreatePostSerializer, {**request_of_copy(group), "draft": True})
+    data = validate_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group), "draft": True})
     post = PostWrite.from_request(data)
     draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)
     return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)
@@ -157,18 +165,18 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     """
     group = shown.group
     states = [each.target.status for each in shown.targets]
-    editable = page.may_write and group.status in EDITABLE and not group.was_attempted
-    retryable = page.may_write and group.status in RETRYABLE
+    editable = page.may_write and group.status in EDITABLE_GROUP_STATUSES and not group.was_attempted
+    retryable = page.may_write and group.status in RETRYABLE_GROUP_STATUSES
     scheduled = editable and group.status == GroupStatus.SCHEDULED
-    begins = scheduled and group.scheduled_at is not None and group.scheduled_at <= timezone.now() + RELEASE_DELAY
+    begins = scheduled and group.scheduled_at is not None and group.scheduled_at <= timezone.now() + PUBLISHING_DELAY_FOR_UNDO
     return {
         "runs": group.status == GroupStatus.PUBLISHING and not UNFINISHED_TARGET_STATUSES.isdisjoint(states),
         "begins": begins,
         "may_edit": editable,
         "may_review": page.may_write and group.status == GroupStatus.PENDING_CONFIRMATION,
-        "may_cancel": page.may_write and group.status in CANCELLABLE,
+        "may_cancel": page.may_write and group.status in CANCELLABLE_GROUP_STATUSES,
         "may_retry": retryable,
-        "next_steps": next_steps(shown) if retryable else [],
+        "next_steps": steps_after_failure(shown) if retryable else [],
         "failed": states.count(TargetStatus.FAILED),
         "unconfirmed": states.count(TargetStatus.UNCONFIRMED),
         "schedule": ScheduleForm(zone=page.zone, at=group.scheduled_at, required=True) if scheduled and not begins else None,

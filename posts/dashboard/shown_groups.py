@@ -14,7 +14,7 @@ from accounts.platforms.thread_option import further_segment_texts
 from media.links import signed_file_url, signed_preview_url
 from media.models import MediaAsset
 from posts.attached_media import attached_media_ids, workspace_assets_by_id
-from posts.dashboard.target_words import what_happened, what_to_do
+from posts.dashboard.target_error_sentences import target_error_advice, target_error_sentence
 from posts.models import PostGroup, PostTarget
 
 
@@ -55,12 +55,12 @@ class ShownTarget:
     @property
     def error(self) -> str:
         """Return what went wrong at a post target's account, in a sentence for people; an empty string without an error."""
-        return what_happened(self.target.error, self.label) if self.target.error else ""
+        return target_error_sentence(self.target.error, self.label) if self.target.error else ""
 
     @property
     def advice(self) -> str:
         """Return what a person can do about a post target's error; an empty string without an error."""
-        return what_to_do(self.target.error, self.target.status) if self.target.error else ""
+        return target_error_advice(self.target.error, self.target.status) if self.target.error else ""
 
     @property
     def options(self) -> list[tuple[str, str]]:
@@ -87,7 +87,7 @@ class ShownGroup:
     pictures: list[ShownAsset]
 
     @property
-    def versions(self) -> list[TextVersion]:
+    def text_versions(self) -> list[TextVersion]:
         """Return the distinct versions of a post's text for a dashboard page, in the order of the post's accounts."""
         found: dict[tuple[str, ...], TextVersion] = {}
         for shown in self.targets:
@@ -98,7 +98,7 @@ class ShownGroup:
     @property
     def total_text_length(self) -> int:
         """Return how many characters a shown post group has in all versions of its text together."""
-        return sum(len(text) for version in self.versions for text in (version.text, *version.further))
+        return sum(len(text) for version in self.text_versions for text in (version.text, *version.further))
 
 
 def shown_attachments(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[ShownAsset]:

@@ -24,26 +24,26 @@ from config.api.errors import Conflict, InvalidState, NotFound
 from config.pages.sentences import PageRefusal
 from posts import services
 from posts.content import PostEdit, PostWrite
-from posts.dashboard.copies import request_of_copy, save_post_as_composer_draft
-from posts.dashboard.drafts import address_of_draft, find_draft
-from posts.dashboard.inputs import post_group_of_workspace, validated_data
+from posts.dashboard.composer_draft_forms import composer_address_of_draft, find_composer_draft
+from posts.dashboard.copied_content import copy_post_to_composer_draft, request_fields_to_copy_post
+from posts.dashboard.inputs import post_group_of_workspace, validate_page_input
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer
 from posts.services import composer_drafts
 from posts.services.preferences import choose_publishing_at_once, publishes_at_once
 from posts.services.take_back import take_back_approval
-from posts.states import CANCELLABLE, GroupStatus
+from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 UNDO_SECONDS = 10
-RELEASE_DELAY = timedelta(seconds=UNDO_SECONDS + 2)  # the page that offers the undo takes a moment to load
-TOKEN_SECONDS = 600  # an offer without a time limit of its own ends then
+PUBLISHING_DELAY_FOR_UNDO = timedelta(seconds=UNDO_SECONDS + 2)  # the page that offers the undo takes a moment to load
+UNDO_TOKEN_SECONDS = 600  # an offer without a time limit of its own ends then
 SALT = "posts.undo"
-TOO_LATE = "This can no longer be undone."
+TOO_LATE_MESSAGE = "This can no longer be undone."
 
 
 @dataclass(frozen=True)
-class Undo:
+class UndoOffer:
     """What a person can undo: an action on a post or composer draft, and what it was before.
 
     `at` and `status` are the post's time and status before the action, `when` the time that was filled in, and `version` and
@@ -72,7 +72,7 @@ class Undo:
 
 def due_time_with_undo_delay(page: WorkspacePage) -> datetime | None:
     """Return when a post that the signed-in person publishes now is due: in some seconds, or None for at once."""
-    return None if publishes_at_once(caller=page.caller) else timezone.now() + RELEASE_DELAY
+    return None if publishes_at_once(caller=page.caller) else timezone.now() + PUBLISHING_DELAY_FOR_UNDO
 
 
 def publishing_message(at: datetime | None) -> str:
@@ -82,11 +82,11 @@ def publishing_message(at: datetime | None) -> str:
     return f"It is published in {UNDO_SECONDS} seconds."
 
 
-def undo_of_release(before: PostGroup | None, after_id: str, *, publishes: bool, when: str = "") -> Undo:
+def offer_undo_of_release(before: PostGroup | None, after_id: str, *, publishes: bool, when: str = "") -> UndoOffer:
     """Return how to undo that a post was scheduled or published; `before` is the post as it was, None for a new post."""
     version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=after_id)
     offer = functools.partial(
-        Undo, subject=after_id, seconds=UNDO_SECONDS if publishes else 0, version=version, plan_hash=plan_hash or ""
+        UndoOffer, subject=after_id, seconds=UNDO_SECONDS if publishes else 0, version=version, plan_hash=plan_hash or ""
     )
     if before is None:
         return offer("unpublish", when=when)
@@ -98,12 +98,12 @@ def undo_of_release(before: PostGroup | None, after_id: str, *, publishes: bool,
     return offer("approve" if takes_back else "release", at=at, status=before.status)
 
 
-def undo_of_deletion(before: PostGroup) -> Undo | None:
+def offer_undo_of_deletion(before: PostGroup) -> UndoOffer | None:
     """Return how to undo that a post was deleted or cancelled; None for an agent's post, which a copy cannot replace."""
     if before.agent_id or before.status not in (GroupStatus.DRAFT, GroupStatus.SCHEDULED) or before.was_attempted:
         return None
     at = before.scheduled_at.isoformat() if before.scheduled_at else ""
-    return Undo("delete", before.id, at=at, status=before.status)
+    return UndoOffer("delete", before.id, at=at, status=before.status)
 
 
 @workspace_page("POST", operation="posts.update")
@@ -111,12 +111,12 @@ def undo(page: WorkspacePage) -> HttpResponse:
     """Dashboard action that undoes what the signed-in person has just done, as the token in the address says."""
     token = page.request.GET.get("token", "")
     try:
-        user_id, workspace_id, content = signing.loads(token, salt=SALT, max_age=TOKEN_SECONDS)
+        user_id, workspace_id, content = signing.loads(token, salt=SALT, max_age=UNDO_TOKEN_SECONDS)
     except signing.BadSignature as error:
-        raise PageRefusal(f"{TOO_LATE} Change the post instead.") from error
+        raise PageRefusal(f"{TOO_LATE_MESSAGE} Change the post instead.") from error
     if (user_id, workspace_id) != (page.caller.actor_id, page.workspace.id):
         raise NotFound()
-    offer = Undo(**content)
+    offer = UndoOffer(**content)
     if offer.action == "discard":
         return _restore_draft(page, offer)
     group = post_group_of_workspace(page, offer.subject)
@@ -132,11 +132,11 @@ def undo(page: WorkspacePage) -> HttpResponse:
 @workspace_page("POST")
 def discard_composer_draft(page: WorkspacePage) -> HttpResponse:
     """Dashboard action that discards a composer draft of the signed-in person."""
-    draft = find_draft(page, page.request.POST.get("draft", ""))
+    draft = find_composer_draft(page, page.request.POST.get("draft", ""))
     if draft is None:
         return page.redirect(page.url_of_page("compose"))
     composer_drafts.discard_draft(caller=page.caller, workspace_id=page.workspace.id, key=draft.key)
-    undo = Undo("discard", draft.key).address(page)
+    undo = UndoOffer("discard", draft.key).address(page)
     return page.success_redirect("The unfinished post was discarded.", "compose", undo=undo)
 
 
@@ -150,33 +150,33 @@ def publishing_preference(page: WorkspacePage) -> HttpResponse:
     return page.render("posts/publishing_preference.html", at_once=at_once, seconds=UNDO_SECONDS)
 
 
-def _too_late_message(offer: Undo) -> str:
+def _too_late_message(offer: UndoOffer) -> str:
     status = PostGroup.objects.values_list("status", flat=True).get(pk=offer.subject)
     if status == GroupStatus.CANCELLED:
         return "This was already undone."
-    if status in CANCELLABLE:
-        return f"The post was changed in the meantime. {TOO_LATE}"
-    return f"{TOO_LATE} The post is already being published, and what is out can only be deleted at the platform."
+    if status in CANCELLABLE_GROUP_STATUSES:
+        return f"The post was changed in the meantime. {TOO_LATE_MESSAGE}"
+    return f"{TOO_LATE_MESSAGE} The post is already being published, and what is out can only be deleted at the platform."
 
 
-def _restore_draft(page: WorkspacePage, offer: Undo) -> HttpResponse:
+def _restore_draft(page: WorkspacePage, offer: UndoOffer) -> HttpResponse:
     composer_drafts.restore_draft(caller=page.caller, workspace_id=page.workspace.id, key=offer.subject)
-    draft = find_draft(page, offer.subject)
+    draft = find_composer_draft(page, offer.subject)
     if draft is None:
-        raise PageRefusal(TOO_LATE)
+        raise PageRefusal(TOO_LATE_MESSAGE)
     messages.success(page.request, "Undone. Your unfinished post is back.")
-    return page.redirect(address_of_draft(page, draft))
+    return page.redirect(composer_address_of_draft(page, draft))
 
 
-def _back_to_composer(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
+def _back_to_composer(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     """Cancel a new post and open the composer with its content."""
     services.cancel_post(caller=page.caller, post_group_id=group.id)
-    draft = save_post_as_composer_draft(page, group, when=offer.when)
+    draft = copy_post_to_composer_draft(page, group, when=offer.when)
     messages.success(page.request, "Undone: nothing was published. Your text is back in the composer.")
-    return page.redirect(address_of_draft(page, draft))
+    return page.redirect(composer_address_of_draft(page, draft))
 
 
-def _back_to_draft(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
+def _back_to_draft(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     """Cancel a post that was a draft before, and create the draft again."""
 
     def cancel_and_create() -> Any:
@@ -187,20 +187,20 @@ def _back_to_draft(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpRe
     return page.success_redirect("Undone: nothing was published. The post is a draft again.", "post", post_group_id=draft_id)
 
 
-def _back_to_approval(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
+def _back_to_approval(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     status = GroupStatus(offer.status)
     take_back_approval(caller=page.caller, post_group_id=group.id, status=status, scheduled_at=offer.scheduled_at_before)
     words = "is a draft again" if status == GroupStatus.DRAFT else "awaits approval again"
     return page.success_redirect(f"Undone: the post {words}.", "post", post_group_id=group.id)
 
 
-def _back_to_former_time(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
+def _back_to_former_time(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     edit = PostEdit(scheduled_at=offer.scheduled_at_before)
     services.update_post(caller=page.caller, post_group_id=group.id, content_version=offer.version, edit=edit)
     return page.success_redirect("Undone: the post has its former time again.", "post", post_group_id=group.id)
 
 
-def _create_again(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
+def _create_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     """Create a deleted draft or a cancelled scheduled post again, from its stored content."""
     draft = offer.status == GroupStatus.DRAFT
     made_id, _ = _undo_once(page, offer, lambda: _created_again(page, group, offer, draft=draft))
@@ -208,24 +208,24 @@ def _create_again(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpRes
     return page.success_redirect(f"Undone. {words}", "post", post_group_id=made_id)
 
 
-def _created_again(page: WorkspacePage, group: PostGroup, offer: Undo, *, draft: bool) -> Any:
-    body = request_of_copy(group) | {"draft": draft, "metadata": group.metadata}
+def _created_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer, *, draft: bool) -> Any:
+    body = request_fields_to_copy_post(group) | {"draft": draft, "metadata": group.metadata}
     if offer.scheduled_at_before and (
         not draft or offer.scheduled_at_before > timezone.now()
     ):  # a draft's time may have passed
         body["scheduled_at"] = offer.at
     if group.webhook_url:
         body["webhook_url"] = group.webhook_url
-    post = PostWrite.from_request(validated_data(CreatePostSerializer, body))
+    post = PostWrite.from_request(validate_page_input(CreatePostSerializer, body))
     return services.create_post(caller=page.caller, post=post).group
 
 
-def _undo_once(page: WorkspacePage, offer: Undo, work: Callable[[], Any]) -> tuple[str, bool]:
+def _undo_once(page: WorkspacePage, offer: UndoOffer, work: Callable[[], Any]) -> tuple[str, bool]:
     key = sha256(page.request.GET["token"].encode()).hexdigest()
     return submit_once(page, "posts.create", work, key=key)
 
 
-_ACTIONS: dict[str, Callable[[WorkspacePage, PostGroup, Undo], HttpResponse]] = {
+_ACTIONS: dict[str, Callable[[WorkspacePage, PostGroup, UndoOffer], HttpResponse]] = {
     "unpublish": _back_to_composer,
     "release": _back_to_draft,
     "approve": _back_to_approval,

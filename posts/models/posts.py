@@ -15,8 +15,8 @@ from accounts.platforms.types import Progress
 from config.db.ids import PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
 from posts.states import (
-    FINAL_CERTAINTIES,
-    NEEDS_A_PERSON,
+    CERTAINTIES_BY_FINAL_STATUS,
+    GROUP_STATUSES_NEEDING_A_PERSON,
     UNFINISHED_TARGET_STATUSES,
     Certainty,
     GroupStatus,
@@ -67,7 +67,7 @@ class PostGroup(TimestampedModel):
             models.Index(
                 fields=["workspace", "status", "-id"],
                 name="group_attention",
-                condition=models.Q(status__in=[str(status) for status in NEEDS_A_PERSON]),
+                condition=models.Q(status__in=[str(status) for status in GROUP_STATUSES_NEEDING_A_PERSON]),
             ),
         ]
 
@@ -140,7 +140,7 @@ class PostTarget(DueRow, TimestampedModel):
                     or_,
                     [
                         models.Q(status=str(status), certainty__in=[str(certainty) for certainty in certainties])
-                        for status, certainties in FINAL_CERTAINTIES.items()
+                        for status, certainties in CERTAINTIES_BY_FINAL_STATUS.items()
                     ],
                 ),
                 name="target_outcome_certain",

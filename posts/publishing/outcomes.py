@@ -36,7 +36,7 @@ from posts.publishing.decision_types import (
     TakeStep,
     TargetProblem,
 )
-from posts.states import FINISHED, GroupStatus, TargetStatus, group_status_from_targets, statuses_before
+from posts.states import FINISHED_GROUP_STATUSES, GroupStatus, TargetStatus, group_status_from_targets, statuses_before
 from webhooks.services import NewEvent, store_events_with_deliveries
 
 logger = logging.getLogger(__name__)
@@ -203,7 +203,7 @@ def settle_finished_targets(targets: Sequence[PostTarget], locked: Iterable[Post
     events: list[NewEvent] = []
     for group in groups:
         was, group.status = group.status, group_status_from_targets(each.status for each in group.targets.all())
-        group.updated_at, group.finished_at = now, now if group.status in FINISHED else None
+        group.updated_at, group.finished_at = now, now if group.status in FINISHED_GROUP_STATUSES else None
         if group.finished_at:
             end_group_media_protection(group)
         changed = [each for each in group.targets.all() if each.pk in ended]

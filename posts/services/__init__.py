@@ -7,18 +7,18 @@ from posts.services.create import create_batch, create_post, validate_post
 from posts.services.resolve import resolve_unconfirmed_target
 from posts.services.retry import retry_post
 from posts.services.review import confirm_post, reject_post
-from posts.services.stored_plans import commit_plan, create_plan, get_plan
+from posts.services.stored_plans import commit_stored_plan, get_stored_plan, make_and_store_plan
 from posts.services.update import update_post
 from posts.services.wait import wait_until_finished
 
 __all__ = [
     "cancel_post",
-    "commit_plan",
+    "commit_stored_plan",
     "confirm_post",
     "create_batch",
-    "create_plan",
     "create_post",
-    "get_plan",
+    "get_stored_plan",
+    "make_and_store_plan",
     "reject_post",
     "resolve_unconfirmed_target",
     "retry_post",

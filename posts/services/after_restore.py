@@ -29,7 +29,9 @@ from posts.publishing.outcomes import LEASE, record_decision
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
 
 BATCH_SIZE = 200
-MESSAGE = "The service was restored from a backup older than this post's time, so the post may already be published."
+POSSIBLY_PUBLISHED_MESSAGE = (
+    "The service was restored from a backup older than this post's time, so the post may already be published."
+)
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def mark_possibly_published_unconfirmed(*, stopped_at: datetime, report: Callabl
             state = TargetState(
                 "at_most_once", publishes=True, published=done_so_far.published, segments=len(done_so_far.segments)
             )
-            record_decision(Attempt.of_claimed(target, writer), unconfirmed(state, MESSAGE))
+            record_decision(Attempt.of_claimed(target, writer), unconfirmed(state, POSSIBLY_PUBLISHED_MESSAGE))
         done += len(claimed)
         report(done)
     start_trace()

@@ -14,12 +14,18 @@ from posts import selectors
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import is_released
-from posts.services.changes import assets_of_group, cancel_target, is_unstarted, require_unstarted_targets, too_late_error
-from posts.services.commit import RowsChanged, plan_and_commit, write_unaudited
+from posts.services.changes import (
+    cancel_planned_target,
+    existing_assets_of_group,
+    is_unstarted,
+    publishing_begun_error,
+    require_unstarted_targets,
+)
+from posts.services.commit import RowsChanged, commit_without_audit_entry, plan_and_commit
 from posts.states import (
-    CANCELLABLE,
-    FINISHED,
-    UNFINISHED,
+    CANCELLABLE_GROUP_STATUSES,
+    FINISHED_GROUP_STATUSES,
+    UNFINISHED_GROUP_STATUSES,
     UNFINISHED_TARGET_STATUSES,
     GroupStatus,
     TargetStatus,
@@ -43,8 +49,8 @@ def plan_cancel(caller: Caller, post_group_id: str) -> Plan:
     )
     require_access(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
     check_account_allowlist(caller, group.account_ids)
-    if group.status not in CANCELLABLE:
-        raise too_late_error(group)
+    if group.status not in CANCELLABLE_GROUP_STATUSES:
+        raise publishing_begun_error(group)
     unstarted = {target.id for target in require_unstarted_targets(group)}
     return Plan("posts.cancel", caller, group.workspace_id, [_cancellation(group, unstarted)])
 
@@ -57,7 +63,7 @@ def _cancellation(group: PostGroup, target_ids: Collection[str]) -> GroupChange:
     after = copy_of_group(group)
     stopped = [target for target in after.targets.all() if target.id in target_ids]
     for target in stopped:
-        cancel_target(target)
+        cancel_planned_target(target)
     after.status = group_status_from_targets(target.status for target in after.targets.all())
     after.finished_at = timezone.now()
     return GroupChange(
@@ -65,7 +71,7 @@ def _cancellation(group: PostGroup, target_ids: Collection[str]) -> GroupChange:
         after=after,
         moment=group.scheduled_at,
         due=after.finished_at,
-        assets=assets_of_group(group),
+        assets=existing_assets_of_group(group),
         releases=[each for each in stopped if each.status == TargetStatus.CANCELLED] if is_released(group) else (),
         events=((f"post.{GroupStatus.CANCELLED}", None),),
     )
@@ -77,7 +83,7 @@ def cancel_posts_of_deleted_workspaces(*, batch: int = 200) -> int:
     The publisher ends targets that have started, without publishing anything more. Each group is cancelled in its own
     transaction, so an interrupted run can be repeated.
     """
-    stranded = PostGroup.objects.filter(workspace__status=WorkspaceStatus.DELETED, status__in=UNFINISHED)
+    stranded = PostGroup.objects.filter(workspace__status=WorkspaceStatus.DELETED, status__in=UNFINISHED_GROUP_STATUSES)
     cancelled, last = 0, ""
     while ids := list(stranded.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:batch]):
         cancelled += sum(_cancel_waiting(pk) for pk in ids)
@@ -93,17 +99,17 @@ def _cancel_waiting(group_id: str) -> int:
     """
     PostGroup.objects.select_for_update().get(pk=group_id)  # the publisher must not finish the group meanwhile
     group = selectors.groups_with_targets().get(pk=group_id)
-    if group.status in FINISHED:
+    if group.status in FINISHED_GROUP_STATUSES:
         return 0
     waiting = {
         target.id for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES and is_unstarted(target)
     }
     change = _cancellation(group, waiting)
-    if change.after.status not in FINISHED:
+    if change.after.status not in FINISHED_GROUP_STATUSES:
         change.after.status, change.after.finished_at = group.status, group.finished_at
         change = replace(change, events=())
     try:
-        write_unaudited(change)
+        commit_without_audit_entry(change)
     except RowsChanged:
         return 0
     return len(waiting)

@@ -14,26 +14,30 @@ from posts.publishing.decision import unconfirmed_problem
 from posts.publishing.outcomes import problem_json
 from posts.states import UNFINISHED_TARGET_STATUSES, Certainty, GroupStatus, TargetStatus
 
-RETRY_CANCELLED = "The retry was cancelled."
-MAYBE_SENT_BEFORE = "The attempt before it may have been published."
+RETRY_CANCELLED_MESSAGE = "The retry was cancelled."
+MAYBE_SENT_BEFORE_MESSAGE = "The attempt before it may have been published."
 
 
-def take_from_publisher(target: PostTarget) -> None:
+def take_target_from_publisher(target: PostTarget) -> None:
     """Take a planned target from the publisher. The raised fence keeps a worker that has claimed it from writing."""
     target.due_at = target.lease_until = target.turn_at = None
     target.fence += 1
 
 
-def cancel_target(target: PostTarget) -> None:
+def cancel_planned_target(target: PostTarget) -> None:
     """Take a planned target from the publisher and cancel it, or make it unconfirmed again if it was so before a retry.
 
     The money of an unconfirmed target stays held, since the earlier attempt may have published it.
     """
-    take_from_publisher(target)
+    take_target_from_publisher(target)
     certainty = Certainty(target.certainty)
     target.status = TargetStatus.CANCELLED
     if certainty.final_status == TargetStatus.UNCONFIRMED:
-        message = f"{RETRY_CANCELLED} {MAYBE_SENT_BEFORE}" if certainty == Certainty.MAYBE_SENT else RETRY_CANCELLED
+        message = (
+            f"{RETRY_CANCELLED_MESSAGE} {MAYBE_SENT_BEFORE_MESSAGE}"
+            if certainty == Certainty.MAYBE_SENT
+            else RETRY_CANCELLED_MESSAGE
+        )
         target.status = TargetStatus.UNCONFIRMED
         target.error = problem_json(unconfirmed_problem(len(target.stored_progress.segments), certainty, message))
 
@@ -47,11 +51,11 @@ def require_unstarted_targets(group: PostGroup) -> list[PostTarget]:
     """Return a post group's unfinished targets, all of which must be unstarted. Raises InvalidState otherwise."""
     waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
     if not all(is_unstarted(target) for target in waiting):
-        raise too_late_error(group)
+        raise publishing_begun_error(group)
     return waiting
 
 
-def too_late_error(group: PostGroup) -> InvalidState:
+def publishing_begun_error(group: PostGroup) -> InvalidState:
     """Return the API error for a change to a post group that is already being published."""
     begun = GroupStatus.PUBLISHING if group.status == GroupStatus.SCHEDULED else group.status
     return InvalidState(
@@ -60,6 +64,6 @@ def too_late_error(group: PostGroup) -> InvalidState:
     )
 
 
-def assets_of_group(group: PostGroup) -> Mapping[str, MediaAsset]:
+def existing_assets_of_group(group: PostGroup) -> Mapping[str, MediaAsset]:
     """Return the media assets attached to a post group that still exist, by id."""
     return workspace_assets_by_id(group.workspace_id, attached_media_ids(group))

@@ -24,12 +24,12 @@ from posts.errors import PlanChanged, prefix_error_fields_with_index
 from posts.events import build_group_event
 from posts.models import PostTarget
 from posts.plan import GroupChange, Plan
-from posts.states import FINISHED
+from posts.states import FINISHED_GROUP_STATUSES
 from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
 
 logger = logging.getLogger(__name__)
-MAX_TRIES = 5
-GROUP_GUARDS = ("content_version", "event_sequence")
+MAX_COMMIT_TRIES = 5
+GROUP_GUARD_FIELDS = ("content_version", "event_sequence")
 
 
 class RowsChanged(Exception):
@@ -51,7 +51,7 @@ def plan_and_commit(
     PlanChanged, Conflict (the rows keep changing), IdempotencyInProgress (another request uses the key), the spend errors and
     the errors of `make_plan`.
     """
-    for _ in range(MAX_TRIES):
+    for _ in range(MAX_COMMIT_TRIES):
         plan = make_plan()
         # A batch is checked as a whole before its posts are, so that its dry run and its real call are refused alike.
         spend_cap = _check_spending(plan) if dry_run or plan.batch else None
@@ -86,7 +86,7 @@ def commit(plan: Plan, answer_writes: Sequence[Write] = ()) -> None:
     _commit_changes(plan.changes, [*answer_writes, *entries], batch=plan.batch)
 
 
-def write_unaudited(change: GroupChange) -> None:
+def commit_without_audit_entry(change: GroupChange) -> None:
     """Write a change that the service makes by itself. Raises RowsChanged."""
     _commit_changes([change])
 
@@ -146,7 +146,7 @@ def _write(writes: Sequence[Write]) -> None:
 def _group_writes(changes: Iterable[GroupChange]) -> list[Write]:
     new = [change.after for change in changes if change.before is None]
     changed = [(change.before, change.after) for change in changes if change.before]
-    return [*insert_rows(new), *_update_writes(changed, GROUP_GUARDS)]
+    return [*insert_rows(new), *_update_writes(changed, GROUP_GUARD_FIELDS)]
 
 
 def _target_writes(changes: Sequence[GroupChange]) -> list[Write]:
@@ -192,8 +192,8 @@ def _differences(before: models.Model, after: models.Model) -> Mapping[str, Any]
 def _protect_media(change: GroupChange) -> None:
     """Protect the media of an unfinished post group from deletion, and end the protection of others."""
     before, after = change.before, change.after
-    protected = before.media if before and before.status not in FINISHED else []
-    wanted = after.media if after.status not in FINISHED else []
+    protected = before.media if before and before.status not in FINISHED_GROUP_STATUSES else []
+    wanted = after.media if after.status not in FINISHED_GROUP_STATUSES else []
     if protected and not wanted:
         end_group_media_protection(before or after)
     elif wanted and protected != wanted:

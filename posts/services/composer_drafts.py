@@ -58,7 +58,8 @@ def save_draft(
     """Save what a person has entered in the composer, replacing what the same page of the composer saved before.
 
     `editor` identifies the open page, and `seen` is the `saved_at` that the page has loaded or saved last. If another page
-    has saved something else since then, nothing is replaced: the entered content becomes a second draft.
+    has saved something else since then, nothing is replaced: the entered content becomes a second draft. A new draft deletes
+    the person's oldest ones, so that at most MAX_DRAFTS remain.
     """
     content = {name: list(values) for name, values in fields.items()}
     for _ in range(2):

@@ -13,9 +13,9 @@ from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import refuse_agent_needing_approval
 from posts.publishing.decision_types import TargetProblem
 from posts.publishing.outcomes import problem_json
-from posts.services.changes import assets_of_group
+from posts.services.changes import existing_assets_of_group
 from posts.services.commit import plan_and_commit
-from posts.states import FINISHED, Certainty, TargetStatus, group_status_from_targets
+from posts.states import FINISHED_GROUP_STATUSES, Certainty, TargetStatus, group_status_from_targets
 
 NOT_PUBLISHED = TargetProblem(
     "PLATFORM_REJECTED", "A person checked: the post was not published.", "Retry the post to send it again."
@@ -51,13 +51,13 @@ def _plan(caller: Caller, post_group_id: str, target_id: str, permalink: str | N
     if permalink:
         target.permalink, target.published_at = permalink, now
     after.status = group_status_from_targets(each.status for each in after.targets.all())
-    after.finished_at = now if after.status in FINISHED else None
+    after.finished_at = now if after.status in FINISHED_GROUP_STATUSES else None
     change = GroupChange(
         before=group,
         after=after,
         moment=group.scheduled_at,
         due=now,
-        assets=assets_of_group(group),
+        assets=existing_assets_of_group(group),
         settles=(target,) if permalink else (),
         failures=() if permalink else (target,),
         events=outcome_event_kinds_and_targets(after, [target], ended=after.status != group.status),

@@ -12,13 +12,13 @@ from config.api.errors import InvalidState, missing_or_foreign_id_error
 from config.api.webhook_url import check_webhook_url_without_lookup
 from posts import selectors
 from posts.attached_media import match_media_to_assets
-from posts.content import media_of_group
+from posts.content import media_writes_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import capped_agent_id, check_schedule, refuse_agent_needing_approval
-from posts.services.changes import assets_of_group, take_from_publisher
+from posts.services.changes import existing_assets_of_group, take_target_from_publisher
 from posts.services.commit import plan_and_commit
-from posts.states import RETRYABLE, GroupStatus, TargetStatus
+from posts.states import RETRYABLE_GROUP_STATUSES, GroupStatus, TargetStatus
 
 
 def retry_post(
@@ -71,8 +71,8 @@ def plan_retry(
     after = copy_of_group(group)
     retried = _targets_to_retry(caller, after, include_unconfirmed)
     failed = [target for target in retried if target.status == TargetStatus.FAILED]
-    assets = assets_of_group(group)
-    match_media_to_assets(media_of_group(group), assets)
+    assets = existing_assets_of_group(group)
+    match_media_to_assets(media_writes_of_group(group), assets)
     due = scheduled_at or timezone.now()
     for target in retried:
         _reset(target, due)
@@ -99,7 +99,7 @@ def _targets_to_retry(caller: Caller, group: PostGroup, include_unconfirmed: boo
     check_account_allowlist(caller, group.account_ids)
     wanted = {TargetStatus.FAILED} | ({TargetStatus.UNCONFIRMED} if include_unconfirmed else set())
     retried = [target for target in group.targets.all() if target.status in wanted]
-    if group.status not in RETRYABLE or not retried:
+    if group.status not in RETRYABLE_GROUP_STATUSES or not retried:
         raise InvalidState(
             f"The group is {group.status} and has no targets to retry.",
             suggested_action="Check the platform, then retry unconfirmed targets with `include_unconfirmed: true`."
@@ -121,7 +121,7 @@ def _reset(target: PostTarget, due: datetime) -> None:
     is_searched = doubtful and not _is_at_most_once(target)
     if not (is_searched or (doubtful and target.stored_progress.segments)):
         target.phase, target.progress = "", {}
-    take_from_publisher(target)
+    take_target_from_publisher(target)
     target.status, target.due_at, target.error = TargetStatus.PENDING, due, None
     target.step_begun_at, target.round_attempts = target.updated_at if is_searched else None, 0
 

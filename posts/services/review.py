@@ -13,12 +13,12 @@ from posts import selectors
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import check_schedule, stored_target_inputs, validate_content
-from posts.services.changes import assets_of_group, cancel_target, require_unstarted_targets
+from posts.services.changes import cancel_planned_target, existing_assets_of_group, require_unstarted_targets
 from posts.services.commit import plan_and_commit
 from posts.states import GroupStatus
 
 REVIEWERS = any_scope_of("posts.publish", "posts.schedule")
-CONFIRMABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
+CONFIRMABLE_GROUP_STATUSES = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 
 
 def confirm_post(
@@ -51,7 +51,7 @@ def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, sc
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
     require_access(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
     _check_version(group, content_version)
-    assets = assets_of_group(group)
+    assets = existing_assets_of_group(group)
     validate_content(stored_target_inputs(group, assets), group_id=group.id)
     after = copy_of_group(group)
     after.status, after.scheduled_at = (GroupStatus.SCHEDULED if when else GroupStatus.PUBLISHING), when
@@ -87,14 +87,14 @@ def plan_reject(caller: Caller, post_group_id: str, *, reason: str | None = None
         raise InvalidState(f"The group is {group.status}. Only groups awaiting confirmation can be rejected.")
     after = copy_of_group(group)
     for target in require_unstarted_targets(after):
-        cancel_target(target)
+        cancel_planned_target(target)
     after.status, after.rejection_reason, after.finished_at = GroupStatus.REJECTED, reason, timezone.now()
     change = GroupChange(
         before=group,
         after=after,
         moment=group.scheduled_at,
         due=after.finished_at,
-        assets=assets_of_group(group),
+        assets=existing_assets_of_group(group),
         events=((f"post.{GroupStatus.REJECTED}", None),),
     )
     return Plan("posts.reject", caller, group.workspace_id, [change])
@@ -108,7 +108,7 @@ def _reviewable_group(caller: Caller, post_group_id: str) -> PostGroup:
 
 
 def _check_version(group: PostGroup, content_version: int) -> None:
-    if group.status not in CONFIRMABLE:
+    if group.status not in CONFIRMABLE_GROUP_STATUSES:
         raise InvalidState(f"The group is {group.status}. Only drafts and groups awaiting confirmation can be confirmed.")
     if group.content_version != content_version:
         raise Conflict(

@@ -26,7 +26,7 @@ from posts.planning import is_released
 from posts.services.commit import plan_and_commit
 from posts.services.review import REVIEWERS
 
-LIFETIME = timedelta(hours=1)
+PLAN_LIFETIME = timedelta(hours=1)
 MAX_OPEN_PLANS = 1000  # in a workspace
 MAX_CHANGES_SHOWN = 20
 
@@ -55,7 +55,7 @@ class CommittedPlan:
     plan: Plan | None
 
 
-def create_plan(*, caller: Caller, planned: RequestToPlan, audited_as: Caller | None = None) -> StoredPlan:
+def make_and_store_plan(*, caller: Caller, planned: RequestToPlan, audited_as: Caller | None = None) -> StoredPlan:
     """Make a plan and store it for an hour. It reserves, costs and sends nothing.
 
     `audited_as` is who asked for it, if not its maker. Raises the errors of the operation's dry run, and Conflict if the
@@ -84,7 +84,7 @@ def create_plan(*, caller: Caller, planned: RequestToPlan, audited_as: Caller | 
             created_by_type=caller.actor_type,
             created_by_id=caller.actor_id,
             agent_id=caller.agent_id,
-            expires_at=now + LIFETIME,
+            expires_at=now + PLAN_LIFETIME,
             trace_id=current_trace_id(),
         )
         record_entry(
@@ -98,12 +98,12 @@ def create_plan(*, caller: Caller, planned: RequestToPlan, audited_as: Caller | 
     return stored
 
 
-def get_plan(*, caller: Caller, plan_id: str) -> StoredPlan:
+def get_stored_plan(*, caller: Caller, plan_id: str) -> StoredPlan:
     """Return a stored plan of the caller's workspace. Raises NotFound, ScopeMissing."""
     return _plan_of_workspace(caller, plan_id, "posts.read", write=False)
 
 
-def commit_plan(
+def commit_stored_plan(
     *,
     caller: Caller,
     plan_id: str,
@@ -137,7 +137,7 @@ def commit_plan(
         return _commit(stored, make_plan)
     except PlanChanged as error:
         with contextlib.suppress(Conflict):  # too many open plans
-            error.changed_plan = create_plan(caller=maker, planned=planned, audited_as=caller)
+            error.changed_plan = make_and_store_plan(caller=maker, planned=planned, audited_as=caller)
         raise
 
 

@@ -10,9 +10,14 @@ from config.api.caller import Caller
 from config.api.errors import Forbidden, InvalidState
 from posts import selectors
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.services.changes import assets_of_group, require_unstarted_targets, take_from_publisher, too_late_error
+from posts.services.changes import (
+    existing_assets_of_group,
+    publishing_begun_error,
+    require_unstarted_targets,
+    take_target_from_publisher,
+)
 from posts.services.commit import plan_and_commit
-from posts.services.review import CONFIRMABLE, REVIEWERS
+from posts.services.review import CONFIRMABLE_GROUP_STATUSES, REVIEWERS
 from posts.states import GroupStatus
 
 
@@ -29,21 +34,21 @@ def _plan(caller: Caller, post_group_id: str, status: GroupStatus, scheduled_at:
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEWERS, write=True)
     if caller.agent_id:
         raise Forbidden("Agents cannot take back an approval. Use a person's session or a workspace key.")
-    if status not in CONFIRMABLE:
+    if status not in CONFIRMABLE_GROUP_STATUSES:
         raise InvalidState("Only a draft or a post awaiting approval can have been approved.")
     if group.status != GroupStatus.SCHEDULED or group.was_attempted:
-        raise too_late_error(group)
+        raise publishing_begun_error(group)
     after = copy_of_group(group)
     stopped = require_unstarted_targets(after)
     for target in stopped:
-        take_from_publisher(target)
+        take_target_from_publisher(target)
     after.status, after.scheduled_at = status, scheduled_at
     change = GroupChange(
         before=group,
         after=after,
         moment=scheduled_at,
         due=timezone.now(),
-        assets=assets_of_group(group),
+        assets=existing_assets_of_group(group),
         releases=stopped,
         events=((f"post.{status}", None),) if status == GroupStatus.PENDING_CONFIRMATION else (),
         audit={"taken_back": True},

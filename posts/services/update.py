@@ -11,7 +11,7 @@ from config.api.caller import Caller, check_account_allowlist, require_access
 from config.api.errors import Conflict, InvalidState, ValidationFailed
 from posts import selectors
 from posts.attached_media import attached_media_ids, match_media_to_assets, workspace_assets_by_id
-from posts.content import UNCHANGED, PostEdit, media_of_group, targets_of_group
+from posts.content import UNCHANGED, PostEdit, media_writes_of_group, target_writes_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import (
@@ -25,12 +25,12 @@ from posts.planning import (
     is_released,
     validate_content,
 )
-from posts.services.changes import require_unstarted_targets, take_from_publisher, too_late_error
+from posts.services.changes import publishing_begun_error, require_unstarted_targets, take_target_from_publisher
 from posts.services.commit import plan_and_commit
-from posts.states import CANCELLABLE, GroupStatus
+from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from posts.validation import TargetToValidate
 
-EDITABLE = CANCELLABLE
+EDITABLE_GROUP_STATUSES = CANCELLABLE_GROUP_STATUSES
 EDITED_TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "price_cents", "url_posts", "due_at")
 
 
@@ -63,8 +63,8 @@ def plan_update(
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
     require_access(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, edit))
     check_account_allowlist(caller, group.account_ids)  # the current accounts; `build_target_inputs` checks the new ones
-    if group.status not in EDITABLE:
-        raise too_late_error(group)
+    if group.status not in EDITABLE_GROUP_STATUSES:
+        raise publishing_begun_error(group)
     if group.was_attempted:
         raise InvalidState("Some targets were already published or attempted, so the content can no longer be changed.")
     if content_version not in (None, group.content_version):
@@ -94,10 +94,10 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit) -> GroupChange:
     after.status = initial_status_for_caller(caller, GroupStatus(group.status))
     after.text = group.text if edit.text is None else edit.text
     after.scheduled_at, after.content_version = scheduled_at, group.content_version + 1
-    media = media_of_group(group) if edit.media is None else edit.media
+    media = media_writes_of_group(group) if edit.media is None else edit.media
     after.media = [each.as_stored_json() for each in media]
     assets = workspace_assets_by_id(group.workspace_id, [*attached_media_ids(group), *attached_media_ids(after)])
-    targets = edit.targets or targets_of_group(group)
+    targets = edit.targets or target_writes_of_group(group)
     accounts = find_target_accounts(group.workspace_id, targets)
     inputs = build_target_inputs(caller, accounts, after.text, targets, group.sandbox, match_media_to_assets(media, assets))
     validation = validate_content(inputs, draft=group.status == GroupStatus.DRAFT, group_id=group.id)
@@ -129,7 +129,7 @@ def _edited_targets(group: PostGroup, inputs: Sequence[TargetToValidate], due: d
     for position, each in enumerate(inputs):
         row = build_target(group, position, each, due)
         if kept := stored.get(each.account.id):
-            take_from_publisher(kept)
+            take_target_from_publisher(kept)
             for name in EDITED_TARGET_FIELDS:
                 setattr(kept, name, getattr(row, name))
         rows.append(kept or row)

@@ -13,10 +13,10 @@ from django.utils import timezone
 from config.api.request_limits import WebThreadLimit
 from posts import selectors
 from posts.models import PostGroup
-from posts.states import FINISHED, GroupStatus
+from posts.states import FINISHED_GROUP_STATUSES, GroupStatus
 
 POLL_SECONDS = 0.1
-STATUSES_AWAITING_PERSON = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
+UNAPPROVED_GROUP_STATUSES = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 # At most half of the process's threads wait; further requests are answered at once.
 waiting_threads = WebThreadLimit(settings.WEB_THREADS // 2)
 _stopping = threading.Event()
@@ -44,10 +44,10 @@ def wait_until_finished(post_group_id: str) -> PostGroup:
 
 
 def _poll_until_finished(post_group_id: str, deadline: float) -> None:
-    not_soon_finished = Q(status__in=STATUSES_AWAITING_PERSON) | Q(
+    not_soon_finished = Q(status__in=UNAPPROVED_GROUP_STATUSES) | Q(
         status=GroupStatus.SCHEDULED, scheduled_at__gt=timezone.now() + timedelta(seconds=settings.WAIT_SECONDS)
     )
-    wait_over = PostGroup.objects.filter(Q(status__in=FINISHED) | not_soon_finished, pk=post_group_id)
+    wait_over = PostGroup.objects.filter(Q(status__in=FINISHED_GROUP_STATUSES) | not_soon_finished, pk=post_group_id)
     while time.monotonic() < deadline and not _stopping.is_set():
         if wait_over.exists():
             return

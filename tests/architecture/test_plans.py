@@ -21,7 +21,7 @@ SERVICES = Path(services.__file__).parent
 PREVIEWED = [
     function
     for name in services.__all__
-    if "dry_run" in inspect.signature(function := getattr(services, name)).parameters and name != "commit_plan"
+    if "dry_run" in inspect.signature(function := getattr(services, name)).parameters and name != "commit_stored_plan"
 ]
 
 

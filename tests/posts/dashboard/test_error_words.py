@@ -8,7 +8,7 @@ from accounts.models import ConnectedAccount
 from config.api.caller import WorkspaceStatus
 from config.api.errors import ApiError, InvalidState, ScopeMissing, ValidationFailed
 from config.pages.sentences import error_sentences
-from posts.dashboard.target_words import what_happened, what_to_do
+from posts.dashboard.target_error_sentences import target_error_advice, target_error_sentence
 from posts.models import PostGroup
 from tests.conftest import ApiClient
 from tests.posts.dashboard.dashboard import Dashboard, words
@@ -74,13 +74,13 @@ def test_sentences_follow_the_code_and_leave_out_what_is_for_programs(error: Api
 
 def test_the_error_of_a_target_follows_its_code() -> None:
     lost = {"code": "ACCOUNT_NEEDS_REAUTH", "message": "The account is needs_reauth.", "suggested_action": "Read the setup."}
-    assert what_happened(lost, "Mastodon") == "Mastodon does not let us in any more."
-    assert what_to_do(lost, "failed") == "Read the setup."  # what the adapter says about this case
+    assert target_error_sentence(lost, "Mastodon") == "Mastodon does not let us in any more."
+    assert target_error_advice(lost, "failed") == "Read the setup."  # what the adapter says about this case
     refused = {
         "code": "PLATFORM_REJECTED",
         "message": "The picture is too dark.",
         "suggested_action": "Change the content, then make a new post.",
     }
-    assert what_happened(refused, "X") == "The picture is too dark."
-    assert what_to_do(refused, "failed") == "Change the post, then send it again."
-    assert what_to_do(refused, "retrying") == "Nothing: the service tries again by itself."
+    assert target_error_sentence(refused, "X") == "The picture is too dark."
+    assert target_error_advice(refused, "failed") == "Change the post, then send it again."
+    assert target_error_advice(refused, "retrying") == "Nothing: the service tries again by itself."

@@ -9,12 +9,12 @@ from accounts.platforms import errors
 from posts.states import TargetStatus
 
 # By code: what has happened. The messages of all other codes come from the platform, or name no words of the API.
-WHAT = {
+SENTENCES_BY_CODE = {
     "PLATFORM_RATE_LIMITED": "{} accepts no more posts at the moment.",
     "WORKSPACE_DELETED": "The workspace was deleted before the post was published.",
 }
 # By code: what a person does now.
-ADVICE = {
+ADVICE_BY_CODE = {
     "PLATFORM_REJECTED": "Change the post, then send it again.",
     "ACCOUNT_NEEDS_REAUTH": "Connect the account again, then send the post again.",
     "PLATFORM_RATE_LIMITED": "Send it again later.",
@@ -35,17 +35,17 @@ _GENERAL = frozenset(
 ) | {"The service gave up after its last attempt; retry the post later.", "Retry the post if it should still be published."}
 
 
-def what_happened(error: Mapping[str, Any], label: str) -> str:
+def target_error_sentence(error: Mapping[str, Any], label: str) -> str:
     """Return what went wrong at an account, for a person; `label` is the platform's display name."""
     code, message = error["code"], str(error["message"])
     if code == "ACCOUNT_NEEDS_REAUTH" and message.startswith("The account is "):  # the API's name of the account's status
         return f"{label} does not let us in any more."
-    return WHAT[code].format(label) if code in WHAT else message
+    return SENTENCES_BY_CODE[code].format(label) if code in SENTENCES_BY_CODE else message
 
 
-def what_to_do(error: Mapping[str, Any], status: str) -> str:
+def target_error_advice(error: Mapping[str, Any], status: str) -> str:
     """Return what a person can do about the error of a target with this status."""
     if status == TargetStatus.RETRYING:
         return "Nothing: the service tries again by itself."
     advice = str(error["suggested_action"])
-    return ADVICE[error["code"]] if error["code"] in ADVICE and advice in _GENERAL else advice
+    return ADVICE_BY_CODE[error["code"]] if error["code"] in ADVICE_BY_CODE and advice in _GENERAL else advice

@@ -14,7 +14,7 @@ REJECTED, NEEDS_REAUTH = "PLATFORM_REJECTED", "ACCOUNT_NEEDS_REAUTH"
 
 
 @dataclass(frozen=True)
-class NextStep:
+class StepAfterFailure:
     """A button on the page of a failed post, with the reason for it; the first button of a post is the primary one."""
 
     action: Literal["reconnect", "fix", "retry"]
@@ -23,7 +23,7 @@ class NextStep:
     account: ConnectedAccount | None = None
 
 
-def next_steps(shown: ShownGroup) -> list[NextStep]:
+def steps_after_failure(shown: ShownGroup) -> list[StepAfterFailure]:
     """Return what a person can do about a post's failed targets, the most helpful step first; empty if none has failed."""
     failed = [each for each in shown.targets if each.target.status == TargetStatus.FAILED]
     if not failed:
@@ -31,14 +31,14 @@ def next_steps(shown: ShownGroup) -> list[NextStep]:
     lost = [each for each in failed if _is_lost(each)]
     rejected = [each for each in failed if each not in lost and _code(each) == REJECTED]
     others = [each for each in failed if each not in lost and each not in rejected]
-    steps = [NextStep("reconnect", f"Reconnect {each.label}", _lost_reason(each), each.account) for each in lost]
+    steps = [StepAfterFailure("reconnect", f"Reconnect {each.label}", _lost_reason(each), each.account) for each in lost]
     if rejected:
         reason = f"{_names(rejected)} did not accept the post. The same post would be refused again, so change it first."
-        steps.append(NextStep("fix", "Fix and send again", reason))
+        steps.append(StepAfterFailure("fix", "Fix and send again", reason))
     if others:
-        steps.append(NextStep("retry", "Try again", f"Sending failed at {_names(others)}, and may succeed now."))
+        steps.append(StepAfterFailure("retry", "Try again", f"Sending failed at {_names(others)}, and may succeed now."))
     elif rejected and not lost:
-        steps.append(NextStep("retry", "Send again unchanged", ""))
+        steps.append(StepAfterFailure("retry", "Send again unchanged", ""))
     return steps
 
 

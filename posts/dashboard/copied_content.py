@@ -1,4 +1,4 @@
-"""Copies of stored posts: as the request that creates a new post, and as the composer's form."""
+"""The content of a stored post that a person copies: as the fields of a POST /posts request, or as a new composer draft."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from posts.services import composer_drafts
 from workspaces.workspace_page import WorkspacePage
 
 
-def request_of_copy(group: PostGroup, *, only: Container[str] | None = None) -> dict[str, Any]:
+def request_fields_to_copy_post(group: PostGroup, *, only: Container[str] | None = None) -> dict[str, Any]:
     """Return the fields of the POST /posts request that copies a post's content. Deleted media are left out.
 
     `only` contains the ids of the accounts to which the copy is sent, if not to all. A post that was simulated at a real
@@ -26,7 +26,7 @@ def request_of_copy(group: PostGroup, *, only: Container[str] | None = None) -> 
     return {**content.request_fields, "workspace_id": group.workspace_id, "sandbox": simulated}
 
 
-def save_post_as_composer_draft(page: WorkspacePage, group: PostGroup, *, when: str = "") -> ComposerDraft:
+def copy_post_to_composer_draft(page: WorkspacePage, group: PostGroup, *, when: str = "") -> ComposerDraft:
     """Save a post's content as a new composer draft of the signed-in person; `when` is the time that is filled in."""
     content = _remaining_content(group)
     fields: dict[str, list[str]] = {"text": [content.text], "account": [], "media": [], "when": [when] if when else []}

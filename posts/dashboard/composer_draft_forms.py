@@ -1,4 +1,4 @@
-"""Composer drafts on dashboard pages: saving the composer's form as a draft, and showing a draft in the composer."""
+"""Composer drafts and the composer's form: the form is saved as a draft, and a draft is opened in the form again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from posts.services import composer_drafts
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, row_id_of_earlier_submission
 
-KEY = re.compile(r"[\w-]{16,64}", re.ASCII)
+DRAFT_KEY_PATTERN = re.compile(r"[\w-]{16,64}", re.ASCII)
 # Fields of the form that are not a part of what a person has entered.
 _NOT_CONTENT = frozenset(("csrfmiddlewaretoken", "action", "key", "seen", "editor", "file", "shown_when"))
 _WITHOUT_MEANING = frozenset(("content_version",))
@@ -35,17 +35,17 @@ def draft_key_of_request(page: WorkspacePage) -> str:
     sent = request.POST.get("key", "") if request.method == "POST" else request.GET.get("draft", "")
     if request.method == "POST" and sent:
         return sent  # `submit_once` checks it
-    return sent if KEY.fullmatch(sent) else composer_drafts.new_draft_key()
+    return sent if DRAFT_KEY_PATTERN.fullmatch(sent) else composer_drafts.new_draft_key()
 
 
-def find_draft(page: WorkspacePage, key: str) -> ComposerDraft | None:
+def find_composer_draft(page: WorkspacePage, key: str) -> ComposerDraft | None:
     """Return the signed-in person's composer draft with this key; None if there is none or the key is malformed."""
-    if not KEY.fullmatch(key):
+    if not DRAFT_KEY_PATTERN.fullmatch(key):
         return None
     return composer_drafts.find_draft(caller=page.caller, workspace_id=page.workspace.id, key=key)
 
 
-def form_of_draft(draft: ComposerDraft) -> QueryDict:
+def form_data_of_draft(draft: ComposerDraft) -> QueryDict:
     """Return the saved fields of a composer draft as the QueryDict of the form on the composer page."""
     form = QueryDict(mutable=True)
     for name, values in draft.fields.items():
@@ -53,7 +53,7 @@ def form_of_draft(draft: ComposerDraft) -> QueryDict:
     return form
 
 
-def save_form(page: WorkspacePage, group: PostGroup | None, key: str) -> composer_drafts.SavedDraft | None:
+def save_form_as_draft(page: WorkspacePage, group: PostGroup | None, key: str) -> composer_drafts.SavedDraft | None:
     """Save the submitted form of the composer as a draft; return None for an empty form, which is saved only over a draft."""
     sent = page.request.POST
     fields = {
@@ -61,7 +61,7 @@ def save_form(page: WorkspacePage, group: PostGroup | None, key: str) -> compose
         for name, values in sent.lists()
         if name not in _NOT_CONTENT and "\0" not in name
     }
-    if not KEY.fullmatch(key) or (not _has_meaning(fields) and find_draft(page, key) is None):
+    if not DRAFT_KEY_PATTERN.fullmatch(key) or (not _has_meaning(fields) and find_composer_draft(page, key) is None):
         return None
     return composer_drafts.save_draft(
         caller=page.caller,
@@ -78,34 +78,34 @@ def save_draft_and_respond(page: WorkspacePage, group: PostGroup | None, key: st
     """Save the composer's form as a draft and say so: to the composer's script as JSON, otherwise by showing the draft."""
     operation = "posts.update" if group else "posts.create"
     scripted = page.request.headers.get("Accept") == "application/json"
-    if KEY.fullmatch(key) and row_id_of_earlier_submission(page, operation, key):
+    if DRAFT_KEY_PATTERN.fullmatch(key) and row_id_of_earlier_submission(page, operation, key):
         return JsonResponse({"finished": True}) if scripted else page.redirect(f"{page.request.path}?draft={key}")
-    saved = save_form(page, group, key)
+    saved = save_form_as_draft(page, group, key)
     if not scripted:
         return page.redirect(f"{page.request.path}?draft={saved.draft.key}" if saved else page.request.path)
     if saved is None:
         return JsonResponse({"key": key, "seen": "", "said": ""})
-    said = saved_words(page, saved.draft)
+    said = draft_saved_text(page, saved.draft)
     if saved.is_copy:
         said += " as a second draft, because this one was changed in another window"
     return JsonResponse({"key": saved.draft.key, "seen": saved.draft.saved_at.isoformat(), "said": said})
 
 
-def saved_words(page: WorkspacePage, draft: ComposerDraft) -> str:
+def draft_saved_text(page: WorkspacePage, draft: ComposerDraft) -> str:
     """Return when a composer draft was saved, in words, such as "Saved 14:03"; with the day if it is not today."""
     at, now = draft.saved_at.astimezone(page.zone), timezone.now().astimezone(page.zone)
     return f"Saved {date_format(at, 'H:i' if at.date() == now.date() else 'j M, H:i')}"
 
 
-def drafts_to_continue(page: WorkspacePage, group: PostGroup | None) -> list[OfferedDraft]:
+def composer_drafts_to_continue(page: WorkspacePage, group: PostGroup | None) -> list[OfferedDraft]:
     """Return the drafts that the composer's page offers to continue: those of the edited post, or all of the person."""
     drafts = composer_drafts.drafts_of_caller(caller=page.caller, workspace_id=page.workspace.id).select_related("group")
     if group:
         drafts = drafts.filter(group=group)
-    return [OfferedDraft(draft, address_of_draft(page, draft)) for draft in drafts]
+    return [OfferedDraft(draft, composer_address_of_draft(page, draft)) for draft in drafts]
 
 
-def address_of_draft(page: WorkspacePage, draft: ComposerDraft) -> str:
+def composer_address_of_draft(page: WorkspacePage, draft: ComposerDraft) -> str:
     """Return the address of the composer that shows a draft, as a new post if the edited post cannot be edited any more."""
     editable = draft.group is not None and draft.group.status in (
         GroupStatus.DRAFT,
