@@ -19,7 +19,7 @@ from posts.models import PostGroup
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
-VIEWS = {"month": "Month", "week": "Week", "day": "CalendarDay"}
+VIEWS = {"month": "Month", "week": "Week", "day": "Day"}
 MAX_POSTS_PER_DAY = {"month": 3, "week": 12}  # the day view shows the other posts
 PER_PAGE = 80  # posts on a page of the day view
 WEEK = timedelta(days=7)
