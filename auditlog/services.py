@@ -16,7 +16,7 @@ from auditlog.models import AuditEntry
 from config.api.caller import Caller
 from config.api.error_handlers import error_code
 from config.api.trace import current_trace_id
-from config.db.writes import Write, insert_rows
+from config.db.writes import Write, insert_writes
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def entry_writes(
 
     `resources` maps ids to metadata.
     """
-    return insert_rows(
+    return insert_writes(
         [
             _entry(
                 caller,

@@ -20,7 +20,7 @@ from media import storage
 
 BREAKER_PAUSE_SECONDS = 15.0
 SLOW_SECONDS = 2.0  # a failed call that took at least this time counts as a timeout
-backend_threads = WebThreadLimit(settings.WEB_THREADS // 2)
+backend_thread_limit = WebThreadLimit(settings.WEB_THREADS // 2)
 
 
 @contextlib.contextmanager
@@ -29,14 +29,14 @@ def reserve_backend_thread() -> Iterator[None]:
 
     Raises ServiceUnavailable if none is free.
     """
-    if not backend_threads.try_acquire_thread():
+    if not backend_thread_limit.try_acquire_thread():
         raise ServiceUnavailable(
             "Too many requests are waiting for the file storage or the scanner.", headers={"Retry-After": "5"}
         )
     try:
         yield
     finally:
-        backend_threads.release()
+        backend_thread_limit.release_thread()
 
 
 class CircuitBreaker:

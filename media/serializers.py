@@ -92,10 +92,10 @@ class UploadFormSerializer(StrictSerializer):
 
 
 UPLOAD = UploadRules(
-    form=UploadFormSerializer,
-    shapes=(UploadContentSerializer, UploadFromUrlSerializer),
+    form_serializer=UploadFormSerializer,
+    json_serializers=(UploadContentSerializer, UploadFromUrlSerializer),
     mime_types=tuple(SUFFIXES),
-    most_bytes=max_upload_bytes,
+    max_bytes_by_path=max_upload_bytes,
 )
 
 

@@ -109,7 +109,7 @@ class PlanViewSet(OperationViewSet):
             max(declared.responses),
             stored.id,
             replay_data={"operation": stored.operation, "ids": stored.result_ids},
-            finish=functools.partial(_finished, stored) if waits else None,
+            reload_after_commit=functools.partial(_finished, stored) if waits else None,
             headers={} if plan else {"Idempotency-Replayed": "true"},
         )
 

@@ -19,7 +19,7 @@ from config.api.caller import Caller, require_access
 from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate_earliest_first, paginate_newest_first
 from config.api.scopes import AnyScope
-from config.db.fast_read import converters_of, in_list, list_parameter, quoted_column, read_rows
+from config.db.fast_read import converters_of, in_list_condition, list_parameter, quoted_column, read_rows
 from config.db.fixed_select import FixedSelect
 from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
@@ -84,7 +84,7 @@ def _sent_contents_sql() -> str:
     return (
         f"SELECT {', '.join([*list(columns.values())[:-1], status])} FROM {target.db_table} "  # noqa: S608
         f"JOIN {group.db_table} ON {columns['group_id']} = {key} "  # only names from the models
-        f"WHERE {in_list(columns['account_id'])} AND {in_list(columns['content_sha256'])} "
+        f"WHERE {in_list_condition(columns['account_id'])} AND {in_list_condition(columns['content_sha256'])} "
         f"AND {columns['created_at']} >= %s ORDER BY {columns['created_at']}"
     )
 

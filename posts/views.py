@@ -243,7 +243,7 @@ def _plan_and_commit(call: Call, post_group_id: str = "", *, status: int = 200) 
         lambda: make_plan(call.caller, post_group_id, call.data, dry_run=call.dry_run),
         dry_run=call.dry_run,
         plan_hash=call.plan_hash,
-        answer_writes=lambda plan: call.answer_writes(_reply(plan, status)),
+        stored_answer_writes=lambda plan: call.stored_answer_writes(_reply(plan, status)),
     )
     return preview_reply(plan, call.data) if call.dry_run else _reply(plan, status, wait=wait)
 
@@ -259,5 +259,5 @@ def _reply(plan: Plan, status: int, *, wait: bool = False) -> Reply:
         groups = [change.after for change in plan.changes]
         return Reply({"post_groups": groups}, status, replay_data=[group.id for group in groups])
     group = plan.group
-    finish = (lambda: {"post_group": services.wait_until_finished(group.id)}) if wait else None
-    return Reply({"post_group": group}, status, group.id, finish=finish)
+    reload = (lambda: {"post_group": services.wait_until_finished(group.id)}) if wait else None
+    return Reply({"post_group": group}, status, group.id, reload_after_commit=reload)

@@ -96,14 +96,14 @@ def _settings_of_all_tests(django_test_environment: None) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _fresh_rate_limits() -> None:
     """Start each test with empty rate limit buckets."""
-    rate_limit.rate_limiter_for_url.cache_clear()
+    rate_limit.rate_limiter_for_redis_url.cache_clear()
 
 
 @pytest.fixture
 def wide_outside_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise the limits of threads that wait for other servers, for tests with many such requests at once."""
-    monkeypatch.setattr(request_limits, "outbound_threads", request_limits.WebThreadLimit(16))
-    monkeypatch.setattr(request_limits, "operator_chosen_threads", request_limits.WebThreadLimit(16))
+    monkeypatch.setattr(request_limits, "outbound_thread_limit", request_limits.WebThreadLimit(16))
+    monkeypatch.setattr(request_limits, "operator_server_thread_limit", request_limits.WebThreadLimit(16))
 
 
 class ServeNames(Protocol):

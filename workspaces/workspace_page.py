@@ -166,7 +166,7 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any], *,
     form may then be submitted again with its key), and ValidationFailed for a form without a key.
     """
     key = key or page.request.POST.get("key", "")
-    keyed = _keyed_request(page, operation, idempotency.checked_key(key) or "")
+    keyed = _keyed_request(page, operation, idempotency.validated_idempotency_key(key) or "")
     result = idempotency.run_or_replay_in_transaction(
         keyed, work, lambda row: idempotency.StoredAnswer(201, None, str(row.pk), page.workspace.id)
     )

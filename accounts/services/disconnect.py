@@ -14,7 +14,7 @@ from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Grant
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist
-from config.api.plan import ResourcePlan, check_plan, fields_of
+from config.api.plan import ResourcePlan, check_plan, row_fields
 from config.api.request_limits import limit_outbound_requests
 from config.db.encryption import SealedValueError
 
@@ -45,7 +45,7 @@ def _clear_secrets(caller: Caller, account: ConnectedAccount, *, clears: bool, d
     disconnected = ConnectedAccount.Status.DISCONNECTED
     with transaction.atomic():
         stored = ConnectedAccount.objects.select_for_update(no_key=True).get(pk=account.pk)
-        before = fields_of(stored, "platform", "external_id", "handle", "status")
+        before = row_fields(stored, "platform", "external_id", "handle", "status")
         check_plan(ResourcePlan("accounts.disconnect", account.id, before, {**before, "status": disconnected}))
         account.status = disconnected
         for name, empty in CLEARED_FIELDS.items():

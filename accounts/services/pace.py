@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import PostingPace
 from config.api.gcra import LeakyBucket
-from config.jobs.fenced_updates import FencedUpdate, update_rows
+from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
 
 
 def reserve_publishing_times(wanted: Sequence[tuple[str, PostingPace]]) -> list[datetime]:
@@ -30,7 +30,7 @@ def reserve_publishing_times(wanted: Sequence[tuple[str, PostingPace]]) -> list[
         # no_key: inserting posts that refer to these accounts neither waits for this lock nor delays it.
         accounts = {row.pk: row for row in rows.only("paced_until").select_for_update(no_key=True)}
         turns = [_next_turn(accounts[account_id], pace, now) for account_id, pace in wanted]
-        update_rows([FencedUpdate(account, {"paced_until": account.paced_until}) for account in accounts.values()])
+        apply_fenced_updates([FencedUpdate(account, {"paced_until": account.paced_until}) for account in accounts.values()])
     return turns
 
 

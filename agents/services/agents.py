@@ -17,7 +17,7 @@ from agents.services.keys import IssuedKey, default_expiry, issue_key, require_g
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, WorkspaceStatus, forbid_agent_callers, require_access, require_recent_sign_in
 from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, WorkspacePaused
-from config.api.plan import ResourcePlan, check_plan, fields_of
+from config.api.plan import ResourcePlan, check_plan, row_fields
 from config.api.webhook_url import check_webhook_url_without_lookup
 from workspaces.models import Member
 from workspaces.services import lock_workspace
@@ -64,7 +64,7 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
             raise Conflict(
                 f"The workspace already has {MAX_LIVE_AGENTS} agents.", suggested_action="Revoke unused agents first."
             )
-        check_plan(ResourcePlan("agents.create", workspace_id, None, fields_of(created.agent, *PLANNED_FIELDS)))
+        check_plan(ResourcePlan("agents.create", workspace_id, None, row_fields(created.agent, *PLANNED_FIELDS)))
         if token:
             created.agent.save(force_insert=True)
             ClaimToken.objects.create(
@@ -127,10 +127,10 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
     with transaction.atomic():
         agent = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
         _require_changeable(caller, agent, changes)
-        before = fields_of(agent, *PLANNED_FIELDS)
+        before = row_fields(agent, *PLANNED_FIELDS)
         for name, value in changes.items():
             setattr(agent, name, value)
-        check_plan(ResourcePlan("agents.update", agent.id, before, fields_of(agent, *PLANNED_FIELDS)))
+        check_plan(ResourcePlan("agents.update", agent.id, before, row_fields(agent, *PLANNED_FIELDS)))
         if not dry_run:
             agent.save(update_fields=[*changes, "updated_at"])
         record_entry(
@@ -154,9 +154,9 @@ def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Age
     require_recent_sign_in(caller)
     with transaction.atomic():
         agent = Agent.objects.select_for_update(no_key=True).get(pk=found.pk)
-        before = fields_of(agent, *PLANNED_FIELDS)
+        before = row_fields(agent, *PLANNED_FIELDS)
         agent.status = Agent.Status.REVOKED
-        check_plan(ResourcePlan("agents.revoke", agent.id, before, fields_of(agent, *PLANNED_FIELDS)))
+        check_plan(ResourcePlan("agents.revoke", agent.id, before, row_fields(agent, *PLANNED_FIELDS)))
         if not dry_run:
             _stop(agent)
         record_entry(caller=caller, operation="agents.revoke", resource_type="agent", resource_id=agent.id, dry_run=dry_run)

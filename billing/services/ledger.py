@@ -23,7 +23,7 @@ from billing.caps import Caps, ChargeTotals, MonthlyCaps, utc_day_of, utc_month_
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import PublishingCharge
 from billing.services.usage_reporting import create_usage_reports_for_spending
-from config.db.writes import Write, add_to_counter, insert_or_add_to_counter, insert_rows, write_together
+from config.db.writes import Write, counter_add_write, counter_insert_or_add_write, insert_writes, write_together
 from workspaces.models import Workspace
 
 Kind = LedgerEntry.Kind
@@ -91,7 +91,7 @@ def hold_writes(
         )
         for day, charge in parts
     ]
-    writes = insert_rows(entries)
+    writes = insert_writes(entries)
     for month, demand in _sums(parts, lambda day: day.replace(day=1)):
         writes += [_month_write(own, month, demand) for own in caps.months]
     if agent_id is not None:
@@ -120,10 +120,10 @@ def settle_holds(*, target_ids: Iterable[str]) -> None:
     The usage reports are for spending beyond the free credit. Posts without reserved money are skipped.
     """
     entries = _entries_ending_holds(target_ids, Kind.SETTLE)
-    writes = insert_rows(entries)
+    writes = insert_writes(entries)
     for counter, ended in _month_counters(entries):
         amounts = {"held_cents": -ended.cents, "settled_cents": ended.cents}
-        writes.append(add_to_counter(counter, MONTH_KEY, amounts))
+        writes.append(counter_add_write(counter, MONTH_KEY, amounts))
     for key, ended in _grouped(entries, *USAGE_KEY):
         writes.append(_usage_write(key, published=ended.targets, url_posts=ended.url_posts, spend_cents=ended.cents))
     write_together(writes)
@@ -136,13 +136,13 @@ def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
     Posts without reserved money are skipped.
     """
     entries = _entries_ending_holds(target_ids, Kind.RELEASE)
-    writes = insert_rows(entries)
+    writes = insert_writes(entries)
     for counter, ended in _month_counters(entries):
         amounts = {"held_cents": -ended.cents, "url_posts": -ended.url_posts}
-        writes.append(add_to_counter(counter, MONTH_KEY, amounts))
+        writes.append(counter_add_write(counter, MONTH_KEY, amounts))
     for (agent_id, day), ended in _grouped(entries, "agent_id", "day"):
         if agent_id:
-            writes.append(add_to_counter(DayCounter(agent_id=agent_id, day=day), DAY_KEY, {"targets": -ended.targets}))
+            writes.append(counter_add_write(DayCounter(agent_id=agent_id, day=day), DAY_KEY, {"targets": -ended.targets}))
     if failed:
         writes += [_usage_write(key, failed=ended.targets) for key, ended in _grouped(entries, *USAGE_KEY)]
     write_together(writes)
@@ -186,18 +186,18 @@ def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
         limits.append((("url_posts",), caps.url_post_cap))
     amounts = {"held_cents": demand.cents, "url_posts": demand.url_posts}
     increase = CounterIncrease(first, MONTH_KEY, lambda counter: caps.check_caps_and_payment(counter, demand))
-    return add_to_counter(first, MONTH_KEY, amounts, limits, subject=increase)
+    return counter_add_write(first, MONTH_KEY, amounts, limits, subject=increase)
 
 
 def _day_write(caps: Caps, agent_id: str, day: date, demand: ChargeTotals) -> Write:
     first = DayCounter(agent_id=agent_id, day=day)
     limits = [] if caps.posts_per_day is None else [(("targets",), caps.posts_per_day)]
     increase = CounterIncrease(first, DAY_KEY, lambda counter: caps.check_day_cap(day, counter.targets, demand))
-    return add_to_counter(first, DAY_KEY, {"targets": demand.targets}, limits, subject=increase)
+    return counter_add_write(first, DAY_KEY, {"targets": demand.targets}, limits, subject=increase)
 
 
 def _usage_write(key: Sequence[Any], **amounts: int) -> Write:
-    return insert_or_add_to_counter(UsageTotal(**dict(zip(USAGE_KEY, key, strict=True)), **amounts), USAGE_KEY, [*amounts])
+    return counter_insert_or_add_write(UsageTotal(**dict(zip(USAGE_KEY, key, strict=True)), **amounts), USAGE_KEY, [*amounts])
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:

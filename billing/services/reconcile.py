@@ -89,7 +89,7 @@ def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> Reconcil
     if dry_run:
         result = ReconciliationResult(workspaces=workspaces)
     else:
-        with request_limits.outbound_threads.hold_thread(caller.actor_id):  # may take longer than the deadline
+        with request_limits.outbound_thread_limit.hold_thread(caller.actor_id):  # may take longer than the deadline
             result = reconcile_billing()
     record_entry(
         caller=caller,

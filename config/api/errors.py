@@ -1,4 +1,4 @@
-"""The errors of the API: one exception class for each error code, all answered in the same JSON envelope.
+"""The errors of the API: one exception class for each error code; all have the same JSON body.
 
 Errors that belong to one app are defined there (billing: SpendCapExceeded, …) and derive from ApiError.
 """

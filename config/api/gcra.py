@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-ROUNDING = 1e-6  # seconds; sums of intervals are not exact
+ROUNDING_TOLERANCE = 1e-6  # seconds; sums of intervals are not exact
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class LeakyBucket:
 
     def accepts_event(self, backlog: float) -> bool:
         """Return whether the leaky bucket accepts another event now."""
-        return self.seconds_until_accepted(backlog) <= ROUNDING
+        return self.seconds_until_accepted(backlog) <= ROUNDING_TOLERANCE
 
     def remaining_events(self, backlog: float) -> int:
         """Return how many more events the leaky bucket accepts now."""
-        return max(0, math.floor((self.capacity - backlog) / self.interval + ROUNDING))
+        return max(0, math.floor((self.capacity - backlog) / self.interval + ROUNDING_TOLERANCE))

@@ -43,19 +43,19 @@ class IncomingBody:
             self._file = tempfile.SpooledTemporaryFile(MEMORY_BYTES, dir=folder)  # noqa: SIM115 (it outlives this call)
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether the whole incoming request body was received."""
         return self._chunks.ended if self._chunks else self.received == self.length
 
     @property
-    def too_long(self) -> bool:
+    def is_too_long(self) -> bool:
         """Return whether the incoming request body, or its declared length, exceeds the limit."""
         return max(self.received, self.length or 0) > self.limit
 
     @property
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         """Return whether the request body can be read or refused now: it is complete, too long or invalid."""
-        return self.complete or self.too_long or self.fault is not None
+        return self.is_complete or self.is_too_long or self.fault is not None
 
     def feed(self, data: bytes) -> bytes:
         """Store received bytes of a request body and return those after its end; `fault` is set for an invalid body."""
@@ -73,13 +73,13 @@ class IncomingBody:
             self.fault = errors.ServiceUnavailable("There is not enough disk space for the body.")
             return b""
         self.received += len(content)
-        if self.complete:
+        if self.is_complete:
             self._file.seek(0)
         return rest
 
     def record_lost_connection(self) -> None:
         """Record that the client closed the connection before the end of its request body."""
-        if not self.complete:
+        if not self.is_complete:
             self.fault = errors.MalformedRequest("The connection ended before the whole body arrived.")
 
     def read(self, size: int = -1) -> bytes:
@@ -101,9 +101,9 @@ class IncomingBody:
     def _require_ready(self) -> None:
         if self.fault:
             raise self.fault
-        if self.too_long:
+        if self.is_too_long:
             raise errors.PayloadTooLarge()
-        if not self.complete:
+        if not self.is_complete:
             raise BodyNotReceived
 
     def close(self) -> None:

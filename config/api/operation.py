@@ -41,7 +41,7 @@ from config.api.uploads import UploadTempFiles
 from config.api.webhook_url import check_webhook_hosts, collect_validated_webhook_urls
 from config.db.writes import Write
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+ViewMethod = TypeVar("ViewMethod", bound=Callable[..., Any])
 INPUT_ERRORS = (ValidationError, errors.ValidationFailed, errors.WebhookUrlNotAllowed)
 
 
@@ -90,7 +90,7 @@ class Operation:
 class Call:
     """One request to an API operation: its caller and its validated input.
 
-    `answer_writes` returns the writes that store a reply for the request's Idempotency-Key, if it has one.
+    `stored_answer_writes` returns the writes that store a reply for the request's Idempotency-Key, if it has one.
     """
 
     caller: Caller
@@ -100,40 +100,41 @@ class Call:
     dry_run: bool
     request: Request
     path: dict[str, str]
-    answer_writes: Callable[[Reply], list[Write]] = lambda reply: []
-    requested: RequestedPlan = field(default_factory=RequestedPlan)
+    stored_answer_writes: Callable[[Reply], list[Write]] = lambda reply: []
+    requested_plan: RequestedPlan = field(default_factory=RequestedPlan)
 
     @property
     def plan_hash(self) -> str | None:
         """Return the request's Plan-Hash: the hash of the only plan that may be carried out."""
-        return self.requested.expected_hash
+        return self.requested_plan.expected_hash
 
 
 @dataclass
 class Reply:
     """A successful response of an API operation: its `data` and its HTTP `status`, which selects the serializer.
 
-    `body` is given instead of `data` by frequent reads, whose JSON data is made without a serializer. `finish` runs after the
-    commit and returns newer data, for `wait` for example. `response` is an answer other than JSON, sent unchanged.
+    `body` is given instead of `data` by frequent reads, whose JSON data is made without a serializer.
+    `reload_after_commit` runs after the commit and returns newer data, for `wait` for example. `response` is an answer other
+    than JSON, sent unchanged.
     """
 
     data: Any = None
     status: int = 200
     resource_id: str = ""
     replay_data: Any = None  # what `replay` needs besides the resource_id
-    finish: Callable[[], Any] | None = None
+    reload_after_commit: Callable[[], Any] | None = None
     headers: dict[str, str] = field(default_factory=dict)
     body: Any = None
     response: HttpResponseBase | None = None
 
 
-def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
+def operation(name: str, **declared: Any) -> Callable[[ViewMethod], ViewMethod]:
     """Decorate a view's method `(self, call, **path) -> Reply | DryRunReply` as an API operation, such as `posts.create`."""
     declaration = Operation(name, **declared)
     if declaration.body.serializer and not declaration.body.serializer.__doc__:
         raise TypeError(f"{name}: the serializer of its body needs a docstring.")
 
-    def decorate(method: Method) -> Method:
+    def decorate(method: ViewMethod) -> ViewMethod:
         @functools.wraps(method)
         def run(view: Any, request: Request, **path: str) -> HttpResponseBase:
             return _run(declaration, functools.partial(method, view), request, path)
@@ -147,11 +148,15 @@ def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
 def _run(declared: Operation, method: Callable[..., Any], request: Request, path: dict[str, str]) -> HttpResponseBase:
     caller = Caller("nobody", "nobody") if declared.access.public else cast(Caller, request.user)
     call: Call | None = None
-    with UploadTempFiles(declared.body.upload.most_bytes if declared.body.upload else None) as spool:
+    with UploadTempFiles(declared.body.upload.max_bytes_by_path if declared.body.upload else None) as spool:
         try:
             if any("\0" in value for value in path.values()):  # PostgreSQL text cannot contain NUL
                 raise errors.NotFound()
-            key = idempotency.checked_key(request.META.get("HTTP_IDEMPOTENCY_KEY")) if declared.idempotency.mode else None
+            key = (
+                idempotency.validated_idempotency_key(request.META.get("HTTP_IDEMPOTENCY_KEY"))
+                if declared.idempotency.mode
+                else None
+            )
             if declared.body.upload:
                 _require_scope(caller, declared)  # before hundreds of megabytes are read
             raw = read_body(declared, request, spool)
@@ -169,7 +174,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 if replayed is None:
                     raise
                 return replayed
-            with expecting_plan(plan_hash) as call.requested:
+            with expecting_plan(plan_hash) as call.requested_plan:
                 return _answer(call, functools.partial(method, call, **path), key)
         except Exception as error:
             if declared.audited_read or declared.is_audited_write(request.method or ""):
@@ -190,7 +195,7 @@ def _answer(call: Call, work: Callable[[], Reply | DryRunReply], key: str | None
     keyed = _keyed_request(call, key)
     policy, stored = call.operation.idempotency, functools.partial(_stored_answer, call)
     if policy.mode == "commit":
-        call.answer_writes = lambda reply: [idempotency.answer_write(keyed, stored(reply))]
+        call.stored_answer_writes = lambda reply: [idempotency.stored_answer_write(keyed, stored(reply))]
         result = idempotency.run_or_replay(keyed, work)
     elif policy.mode == "lease":
         result = idempotency.run_or_replay_under_lease(keyed, work, stored, lease=policy.lease)
@@ -256,13 +261,13 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Htt
 
 def _respond(call: Call, result: Reply | DryRunReply) -> HttpResponseBase:
     if isinstance(result, DryRunReply):
-        if call.requested.plan is not None:
-            result.plan_hash = call.requested.plan.hash
+        if call.requested_plan.plan is not None:
+            result.plan_hash = call.requested_plan.plan.hash
         return _json_response(call, dry_run_body(call.operation, result), call.operation.preview_status)
     if result.response is not None:
         return result.response
-    if result.finish is not None:
-        result.data, result.body = result.finish(), None
+    if result.reload_after_commit is not None:
+        result.data, result.body = result.reload_after_commit(), None
     body = result.body if result.body is not None else _render(call, result.status, result.data)
     return _json_response(call, body, result.status, result.headers)
 

@@ -40,7 +40,7 @@ def validated_body(declared: Operation, raw: Any, spool: UploadTempFiles) -> dic
         return {}
     if not declared.body.upload:
         return _checked(declared.body_serializer_class, raw)
-    serializer_class = declared.body.upload.form if spool.is_form else declared.body_serializer_class
+    serializer_class = declared.body.upload.form_serializer if spool.is_form else declared.body_serializer_class
     serializer = serializer_class(data=raw, context={"spool": spool})
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)

@@ -19,12 +19,12 @@ from config.api.serializers import QuerySerializer
 from config.db.ids import PrefixedIdField, is_id
 
 Row = TypeVar("Row", bound=Model)
-Entry = TypeVar("Entry")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Page(Generic[Entry]):
-    rows: list[Entry]
+class Page(Generic[Item]):
+    rows: list[Item]
     next_cursor: str | None
 
 

@@ -74,7 +74,7 @@ def check_plan(plan: ResourcePlan) -> None:
             raise PlanChanged()
 
 
-def fields_of(row: Model, *names: str) -> dict[str, Any]:
+def row_fields(row: Model, *names: str) -> dict[str, Any]:
     """Return the named fields and properties of a database row, as the content of a plan."""
     return {name: getattr(row, name) for name in names}
 

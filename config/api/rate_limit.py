@@ -23,11 +23,11 @@ from django.conf import settings
 from config.api.gcra import LeakyBucket
 
 logger = logging.getLogger(__name__)
-PERIOD = 60.0
+PERIOD_SECONDS = 60.0
 PAUSE_AFTER_FAILURE = 5.0
 MAX_LOCAL_ENTRIES = 10_000
 
-# `LocalLimiter.take` in Lua: a request is counted in all of its buckets, or in none of them if one is full.
+# `LocalLimiter.count_unless_limited` in Lua: a request is counted in all of its buckets, or in none of them if one is full.
 _GCRA = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
@@ -59,7 +59,7 @@ class Bucket:
 
     @property
     def leaky_bucket(self) -> LeakyBucket:
-        return LeakyBucket(PERIOD / self.limit, PERIOD)
+        return LeakyBucket(PERIOD_SECONDS / self.limit, PERIOD_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class LocalLimiter:
         self._empty_at: dict[str, float] = {}
         self._lock = threading.Lock()
 
-    def count_request(self, *buckets: Bucket) -> RateLimitVerdict:
+    def count_unless_limited(self, *buckets: Bucket) -> RateLimitVerdict:
         now = time.monotonic()
         with self._lock:
             if len(self._empty_at) > MAX_LOCAL_ENTRIES:
@@ -118,16 +118,18 @@ class SharedLimiter:
         self._local = LocalLimiter()
         self._silent_until = 0.0
 
-    def count_request(self, *buckets: Bucket) -> RateLimitVerdict:
+    def count_unless_limited(self, *buckets: Bucket) -> RateLimitVerdict:
         if time.monotonic() < self._silent_until:
-            return self._local.count_request(*buckets)
+            return self._local.count_unless_limited(*buckets)
         keys = [f"rate:{bucket.limit}:{bucket.key}" for bucket in buckets]
         try:
-            allowed, backlogs = self._script(keys=keys, args=[PERIOD, *(bucket.leaky_bucket.interval for bucket in buckets)])
+            allowed, backlogs = self._script(
+                keys=keys, args=[PERIOD_SECONDS, *(bucket.leaky_bucket.interval for bucket in buckets)]
+            )
         except redis.RedisError as error:
             self._silent_until = time.monotonic() + PAUSE_AFTER_FAILURE
             logger.warning("Redis does not count the rate limit (%s); this process counts for itself.", error)
-            return self._local.count_request(*buckets)
+            return self._local.count_unless_limited(*buckets)
         return _tightest(bool(allowed), buckets, list(map(float, backlogs)))
 
 
@@ -138,14 +140,14 @@ def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float
 
 
 @lru_cache(maxsize=4)
-def rate_limiter_for_url(redis_url: str) -> SharedLimiter | LocalLimiter:
+def rate_limiter_for_redis_url(redis_url: str) -> SharedLimiter | LocalLimiter:
     """Return the limiter that counts in the Redis server at this URL, or in this process if the URL is empty."""
     return SharedLimiter(redis_url) if redis_url else LocalLimiter()
 
 
-def check_rate_limits(*buckets: Bucket) -> RateLimitVerdict:
+def apply_rate_limits(*buckets: Bucket) -> RateLimitVerdict:
     """Apply rate limits to a request: count it in all these buckets, or in none if one is full; return whether it is allowed.
 
     Raises nothing: the caller has to refuse the request.
     """
-    return rate_limiter_for_url(settings.REDIS_URL).count_request(*buckets)
+    return rate_limiter_for_redis_url(settings.REDIS_URL).count_unless_limited(*buckets)

@@ -42,7 +42,7 @@ class WebThreadLimit:
             self._held[workspace_id] += 1
             return True
 
-    def release(self, workspace_id: str = "") -> None:
+    def release_thread(self, workspace_id: str = "") -> None:
         """End the counting of a web thread that `try_acquire_thread` has counted."""
         with self._lock:
             self._held[workspace_id] -= 1
@@ -61,13 +61,13 @@ class WebThreadLimit:
         try:
             yield
         finally:
-            self.release(workspace_id)
+            self.release_thread(workspace_id)
 
 
 # For requests to servers that callers choose or use: fetching media from a URL, asking a platform about an account.
-outbound_threads = WebThreadLimit(settings.WEB_THREADS // 4, each=2)
+outbound_thread_limit = WebThreadLimit(settings.WEB_THREADS // 4, each=2)
 # For servers that the operator chose, so that a slow server of one tenant cannot prevent people from signing in.
-operator_chosen_threads = WebThreadLimit(settings.WEB_THREADS // 4)
+operator_server_thread_limit = WebThreadLimit(settings.WEB_THREADS // 4)
 
 
 @contextlib.contextmanager
@@ -82,7 +82,7 @@ def limit_outbound_requests(workspace_id: str, *, operator_chosen: bool = False)
     if _holds_outbound_slot.get():
         yield
         return
-    share = operator_chosen_threads if operator_chosen else outbound_threads
+    share = operator_server_thread_limit if operator_chosen else outbound_thread_limit
     with share.hold_thread(workspace_id), total_deadline(OUTBOUND_SECONDS):
         token = _holds_outbound_slot.set(True)
         try:

@@ -16,8 +16,8 @@ from config.api.operation import Operation, WriteBody
 from config.api.schema_errors import error_codes_of, error_examples, error_response_schemas
 from config.api.schema_examples import add_examples
 from config.api.scopes import AnyScope
-from config.api.serializers import ErrorEnvelope
-from config.api.uploads import FILE_PART, FORM, JSON, UploadRules
+from config.api.serializers import ErrorBodySerializer
+from config.api.uploads import FILE_PART, JSON_CONTENT_TYPE, MULTIPART_CONTENT_TYPE, UploadRules
 
 RATE_LIMIT_HEADER_SCHEMAS = {
     name: {"schema": {"type": "integer"}, "description": text, "required": True}
@@ -170,10 +170,10 @@ class OperationSchema(AutoSchema):
 
     def _get_upload_serializers(self, rules: UploadRules) -> dict[str, Any]:
         """Describe an upload's request body in the OpenAPI schema: by one serializer for multipart and one for JSON."""
-        name = f"{rules.form.__name__.removesuffix('FormSerializer')}Json"
-        json = PolymorphicProxySerializer(name, serializers=list(rules.shapes), resource_type_field_name=None)
-        form = OpenApiRequest(rules.form, encoding={FILE_PART: {"contentType": ", ".join(rules.mime_types)}})
-        return {FORM: form, JSON: json}
+        name = f"{rules.form_serializer.__name__.removesuffix('FormSerializer')}Json"
+        json = PolymorphicProxySerializer(name, serializers=list(rules.json_serializers), resource_type_field_name=None)
+        form = OpenApiRequest(rules.form_serializer, encoding={FILE_PART: {"contentType": ", ".join(rules.mime_types)}})
+        return {MULTIPART_CONTENT_TYPE: form, JSON_CONTENT_TYPE: json}
 
     def get_response_serializers(self) -> Any:
         return self.declared_operation.responses
@@ -234,9 +234,9 @@ class OperationSchema(AutoSchema):
         }
         for body in bodies.values():
             body["headers"] = headers
-        envelope = self.resolve_serializer(ErrorEnvelope, "response").ref
+        error_body = self.resolve_serializer(ErrorBodySerializer, "response").ref
         codes = error_codes_of(declared, self.method, self.path)
-        return {**bodies, **error_response_schemas(codes, envelope, TRACE_HEADER_SCHEMA)}
+        return {**bodies, **error_response_schemas(codes, error_body, TRACE_HEADER_SCHEMA)}
 
     def _add_preview(self, bodies: dict[str, Any], declared: Operation, preview: dict[str, Any]) -> None:
         status = str(declared.preview_status)

@@ -8,14 +8,14 @@ from typing import Any
 from config.api.errors import ApiError
 from config.api.operation import Operation
 
-GENERAL_CODES = (
+REQUEST_ERROR_CODES = (
     "FORBIDDEN",  # a token over plain http, a key from a network that it does not allow, a member who may only read
     "MALFORMED_REQUEST",
     "NOT_ACCEPTABLE",
     "PAYLOAD_TOO_LARGE",
     "VALIDATION_FAILED",
 )
-ALWAYS_CODES = ("INTERNAL_ERROR", "SERVICE_UNAVAILABLE")
+SERVER_ERROR_CODES = ("INTERNAL_ERROR", "SERVICE_UNAVAILABLE")
 BEARER_CODES = ("UNAUTHENTICATED", "API_KEY_EXPIRED", "API_KEY_REVOKED", "RATE_LIMITED")
 OPERATOR_CODES = ("UNAUTHENTICATED", "RATE_LIMITED", "NOT_FOUND")  # NOT_FOUND: no ADMIN_TOKEN is set
 WRITE_CODES = ("UNSUPPORTED_MEDIA_TYPE", "WORKSPACE_PAUSED")
@@ -76,8 +76,10 @@ def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     if declared.access.operator:
         sent = ("UNSUPPORTED_MEDIA_TYPE",) if writes else ()
         previewed = ("PLAN_CHANGED",) if declared.preview else ()
-        return list(dict.fromkeys([*GENERAL_CODES, *OPERATOR_CODES, *sent, *previewed, *declared.errors, *ALWAYS_CODES]))
-    codes = [*GENERAL_CODES, *(() if declared.access.public else BEARER_CODES)]
+        return list(
+            dict.fromkeys([*REQUEST_ERROR_CODES, *OPERATOR_CODES, *sent, *previewed, *declared.errors, *SERVER_ERROR_CODES])
+        )
+    codes = [*REQUEST_ERROR_CODES, *(() if declared.access.public else BEARER_CODES)]
     if declared.access.scope:
         codes.append("SCOPE_MISSING")
     if "{" in path or "workspace_id" in declared.query().fields:
@@ -89,7 +91,7 @@ def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
         codes += ["AGENT_MODE_FORBIDS", "PLAN_CHANGED"]
     if declared.idempotency.mode:
         codes += ["IDEMPOTENCY_IN_PROGRESS", "NOT_FOUND"]  # a replay is shown only to members of the workspace
-    return list(dict.fromkeys([*codes, *declared.errors, *ALWAYS_CODES]))
+    return list(dict.fromkeys([*codes, *declared.errors, *SERVER_ERROR_CODES]))
 
 
 def error_response_schemas(codes: list[str], envelope: dict[str, Any], headers: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Adds example requests and answers to the OpenAPI document; they are generated from its schemas.
 
 A field's value comes from SAMPLE_VALUES by its name (the first match of a tuple), otherwise from its schema. Optional
-fields are omitted except those in SHOWN_OPTIONAL_FIELDS. A test validates every example against its schema.
+fields are omitted except those in OPTIONAL_FIELDS_IN_EXAMPLES. A test validates every example against its schema.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ SAMPLE_VALUES: dict[str, Any] = {
     "webhook_url": "https://example.com/hooks/social",
 }
 # Optional fields to include in the example of each request; all others are omitted.
-SHOWN_OPTIONAL_FIELDS = {
+OPTIONAL_FIELDS_IN_EXAMPLES = {
     "posts_create": {"scheduled_at", "webhook_url", "media"},
     "posts_update": {"text", "scheduled_at"},
     "posts_retry": {"include_unconfirmed"},
@@ -157,7 +157,7 @@ class _ExampleBuilder:
     def __init__(self, schemas: Mapping[str, Any], operation_id: str) -> None:
         self._schemas = schemas
         self._operation = operation_id.replace("_", ".", 1)
-        self._shown = SHOWN_OPTIONAL_FIELDS.get(operation_id, set())
+        self._shown = OPTIONAL_FIELDS_IN_EXAMPLES.get(operation_id, set())
 
     def of(self, schema: Mapping[str, Any], name: str = "", owner: str = "") -> Any:
         if "$ref" in schema:

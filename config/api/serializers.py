@@ -1,11 +1,11 @@
-"""The base serializers of the API: strict input, pages of lists, previews and the error envelope."""
+"""The base serializers of the API: strict input, pages of lists, previews and error bodies."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any, ClassVar, TypeVar
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from config.api import fields
@@ -88,7 +88,8 @@ class ErrorDetailSerializer(serializers.Serializer):
     repair_hint = RepairHintSerializer(required=False, allow_null=True)
 
 
-class ErrorEnvelope(serializers.Serializer):
+@extend_schema_serializer(component_name="ErrorEnvelope")
+class ErrorBodySerializer(serializers.Serializer):
     """The error envelope: the body of every error answer."""
 
     code = serializers.CharField(help_text="The error code, for programs.")

@@ -16,7 +16,7 @@ from python_multipart.multipart import MultipartParser
 
 from config.api import errors
 from config.api.request_body import parse_json
-from config.api.uploads import FILE_PART, FORM, JSON, UploadInProgress, UploadTempFiles
+from config.api.uploads import FILE_PART, JSON_CONTENT_TYPE, MULTIPART_CONTENT_TYPE, UploadInProgress, UploadTempFiles
 
 MAX_FIELD_BYTES = 65_536
 MAX_HEADER_BYTES = 1024
@@ -32,7 +32,7 @@ def read_upload_fields(request: HttpRequest, spool: UploadTempFiles) -> Any:
     Raises UnsupportedMediaType, MalformedRequest, PayloadTooLarge, and ValidationFailed for a repeated field or a file in
     a part other than `file`.
     """
-    spool.is_form = request.content_type == FORM
+    spool.is_form = request.content_type == MULTIPART_CONTENT_TYPE
     value = _read_form(request, spool) if spool.is_form else _read_json(request)
     if isinstance(value, dict):  # the serializer refuses anything else
         spool.fields = value
@@ -44,8 +44,10 @@ def _read_json(request: HttpRequest) -> Any:
     beginning = request.read(1)
     if not beginning:
         return {}
-    if request.content_type != JSON:
-        raise errors.UnsupportedMediaType(suggested_action=f"Send `Content-Type: {FORM}` or `{JSON}`.")
+    if request.content_type != JSON_CONTENT_TYPE:
+        raise errors.UnsupportedMediaType(
+            suggested_action=f"Send `Content-Type: {MULTIPART_CONTENT_TYPE}` or `{JSON_CONTENT_TYPE}`."
+        )
     return parse_json(beginning + request.read())
 
 

@@ -32,34 +32,34 @@ from config.api import errors
 from config.api.serializers import StrictSerializer
 
 logger = logging.getLogger(__name__)
-JSON = "application/json"
-FORM = "multipart/form-data"
+JSON_CONTENT_TYPE = "application/json"
+MULTIPART_CONTENT_TYPE = "multipart/form-data"
 FILE_PART = "file"
 HEAD_BYTES = 65_536  # bytes to receive before the kind of file is detected
 MAX_BASE64_FILE_BYTES = 20 * 1024 * 1024
 MAX_BASE64_LENGTH = 4 * -(-MAX_BASE64_FILE_BYTES // 3)
-BESIDE_THE_FILE_BYTES = 1_000_000  # allowance for the other fields of a form or JSON body
+OTHER_FIELDS_BYTES = 1_000_000  # allowance for the other fields of a form or JSON body
 
 
 def max_upload_body_bytes(content_type: str) -> int:
     """Return how many bytes the whole request body of an uploaded file may have, for this content type."""
-    file_bytes = max(settings.MEDIA_MAX_BYTES.values()) if content_type == FORM else MAX_BASE64_LENGTH
-    return file_bytes + BESIDE_THE_FILE_BYTES
+    file_bytes = max(settings.MEDIA_MAX_BYTES.values()) if content_type == MULTIPART_CONTENT_TYPE else MAX_BASE64_LENGTH
+    return file_bytes + OTHER_FIELDS_BYTES
 
 
 @dataclass(frozen=True)
 class UploadRules:
     """The rules for an API operation's uploads: MIME types, maximum sizes, and the serializers for multipart and JSON.
 
-    `form` is the serializer for multipart, `shapes` are those for JSON; the operation's body serializer validates all of
-    them. `most_bytes` takes the path of a partly received file and returns the maximum size for its kind of file; for None
-    it returns the maximum of all kinds.
+    `form_serializer` is the serializer for multipart, `json_serializers` are those for JSON; the operation's body serializer
+    validates all of them. `max_bytes_by_path` takes the path of a partly received file and returns the maximum size for its
+    kind of file; for None it returns the maximum of all kinds.
     """
 
-    form: type[StrictSerializer]
-    shapes: tuple[type[StrictSerializer], ...]
+    form_serializer: type[StrictSerializer]
+    json_serializers: tuple[type[StrictSerializer], ...]
     mime_types: tuple[str, ...]
-    most_bytes: Callable[[Path | None], int]
+    max_bytes_by_path: Callable[[Path | None], int]
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ class ReceivedFile:
 class UploadInProgress:
     """An uploaded file that is being written to disk; its first bytes show its type, which determines the maximum size."""
 
-    def __init__(self, file: IO[bytes], filename: str, most_bytes: Callable[[Path | None], int]) -> None:
+    def __init__(self, file: IO[bytes], filename: str, max_bytes_by_path: Callable[[Path | None], int]) -> None:
         self._file, self._path, self._filename = file, Path(file.name), filename
-        self._most_bytes = most_bytes
-        self._limit = most_bytes(None)
+        self._most_bytes = max_bytes_by_path
+        self._limit = max_bytes_by_path(None)
         self._digest = hashlib.sha256()
         self._size = 0
 
@@ -139,11 +139,11 @@ class UploadTempFiles(contextlib.ExitStack[None]):
     `fields` is the parsed, unvalidated form or JSON object, from which the `dry_run` flag of an invalid request is read.
     """
 
-    def __init__(self, most_bytes: Callable[[Path | None], int] | None) -> None:
+    def __init__(self, max_bytes_by_path: Callable[[Path | None], int] | None) -> None:
         super().__init__()
         self.fields: dict[str, Any] = {}
         self.is_form = False
-        self._most_bytes = most_bytes
+        self._most_bytes = max_bytes_by_path
 
     def open_temp_file(self, filename: str) -> UploadInProgress:
         """Open a new temporary file for an upload; only the operating system user of the service can read the file."""
@@ -223,7 +223,7 @@ class DiscardFilesUploadHandler(FileUploadHandler):
 def allow_file_uploads_in_request(request: HttpRequest) -> None:
     """Accept uploaded files in this request; call this before the body is read. Raises PayloadTooLarge."""
     declared = request.META.get("CONTENT_LENGTH") or "0"
-    if not declared.isdecimal() or int(declared) > max_upload_body_bytes(FORM):
+    if not declared.isdecimal() or int(declared) > max_upload_body_bytes(MULTIPART_CONTENT_TYPE):
         raise errors.PayloadTooLarge(
             "The files are larger than can be sent at once.", suggested_action="Send fewer or smaller files."
         )

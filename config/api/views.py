@@ -30,7 +30,7 @@ from config.api.trace import set_trace_actor
 
 _JSON = JSONRenderer()
 _building = threading.Lock()
-_building_threads = WebThreadLimit(settings.WEB_THREADS // 4)
+_building_thread_limit = WebThreadLimit(settings.WEB_THREADS // 4)
 
 
 class OperationViewSet(ViewSet):
@@ -71,7 +71,7 @@ class OperationViewSet(ViewSet):
         if caller.kind == "claim" and not (self.declared_operation and self.declared_operation.access.claim_token):
             raise Unauthenticated("A claim token can only be used for POST /agents/claim.")
         try:
-            self.rate_limit_headers = count_request(caller, request.META["wsgi.input"])
+            self.rate_limit_headers = enforce_rate_limits(caller, request.META["wsgi.input"])
         except RateLimited as error:
             self.rate_limit_headers = error.headers
             raise
@@ -83,14 +83,14 @@ class OperationViewSet(ViewSet):
         return response
 
 
-def count_request(caller: Caller, body: Any) -> dict[str, str]:
+def enforce_rate_limits(caller: Caller, body: Any) -> dict[str, str]:
     """Count a request to the API and return the RateLimit headers of its response. Raises RateLimited.
 
     A request that the server runs twice, because its `body` had not arrived, counts once.
     """
     notes = getattr(body, "notes", {})
     if "rate_limit" not in notes:
-        notes["rate_limit"] = rate_limit.check_rate_limits(*_buckets(caller))
+        notes["rate_limit"] = rate_limit.apply_rate_limits(*_buckets(caller))
     verdict = notes["rate_limit"]
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
@@ -129,13 +129,13 @@ def openapi_bytes_and_etag() -> tuple[bytes, str]:
     """
     if _build_openapi_document.cache_info().currsize:
         return _build_openapi_document()
-    if not _building_threads.try_acquire_thread():
+    if not _building_thread_limit.try_acquire_thread():
         raise ServiceUnavailable("The OpenAPI document is being built.")
     try:
         with _building:
             return _build_openapi_document()
     finally:
-        _building_threads.release()
+        _building_thread_limit.release_thread()
 
 
 @lru_cache(maxsize=1)

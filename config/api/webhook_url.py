@@ -21,8 +21,8 @@ from config.outbound import DestinationNotAllowed, check_url_without_lookup, che
 
 MAX_LENGTH = 2048
 LOOKUP_SECONDS = 3.0  # for all names of a request
-LOOKUP_SECONDS_WITHOUT_SHARE = 0.2
-lookup_threads = WebThreadLimit(settings.WEB_THREADS // 4, each=1)
+LOOKUP_SECONDS_AT_THREAD_LIMIT = 0.2
+dns_lookup_thread_limit = WebThreadLimit(settings.WEB_THREADS // 4, each=1)
 _read_urls: ContextVar[set[str] | None] = ContextVar("read_webhook_urls", default=None)
 
 
@@ -66,19 +66,19 @@ def check_webhook_url_without_lookup(url: str | None) -> None:
 def check_webhook_hosts(urls: Collection[str], caller: Caller) -> None:
     """Look up the hosts of webhook URLs before a transaction begins. Raises WebhookUrlNotAllowed if a host is not public.
 
-    A name that does not resolve in time is accepted. The wait is LOOKUP_SECONDS while `lookup_threads` has a free thread,
-    and LOOKUP_SECONDS_WITHOUT_SHARE otherwise, so that slow name servers cannot occupy all threads.
+    A name that does not resolve in time is accepted. The wait is LOOKUP_SECONDS while `dns_lookup_thread_limit` has a free
+    thread, and LOOKUP_SECONDS_AT_THREAD_LIMIT otherwise, so that slow name servers cannot occupy all threads.
     """
     if not urls:
         return
     share_of = caller.workspace_id or caller.actor_id
-    waits = lookup_threads.try_acquire_thread(share_of)
+    waits = dns_lookup_thread_limit.try_acquire_thread(share_of)
     try:
         with _refused_as_webhook_url():
-            check_urls_with_lookup(urls, seconds=LOOKUP_SECONDS if waits else LOOKUP_SECONDS_WITHOUT_SHARE)
+            check_urls_with_lookup(urls, seconds=LOOKUP_SECONDS if waits else LOOKUP_SECONDS_AT_THREAD_LIMIT)
     finally:
         if waits:
-            lookup_threads.release(share_of)
+            dns_lookup_thread_limit.release_thread(share_of)
 
 
 @contextlib.contextmanager

@@ -32,7 +32,7 @@ def quoted_column(field: Any) -> str:
     return f"{quote(field.model._meta.db_table)}.{quote(field.column)}"
 
 
-def in_list(column: str) -> str:
+def in_list_condition(column: str) -> str:
     """Return the SQL condition that a column has one of the values of a list parameter, given as `list_parameter(values)`."""
     if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
         return f"{column} = ANY(%s)"
@@ -40,7 +40,7 @@ def in_list(column: str) -> str:
 
 
 def list_parameter(values: Iterable[str]) -> Any:
-    """Return the values as the parameter of the SQL condition `in_list`."""
+    """Return the values as the parameter of the SQL condition `in_list_condition`."""
     return list(values) if connections[DEFAULT_DB_ALIAS].vendor == "postgresql" else json.dumps(list(values))
 
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model
 
-from config.db.fast_read import Converters, converters_of, in_list, list_parameter, quoted_column, read_rows
+from config.db.fast_read import Converters, converters_of, in_list_condition, list_parameter, quoted_column, read_rows
 
 Row = TypeVar("Row", bound=Model)
 
@@ -100,6 +100,6 @@ class FixedSelect(Generic[Row]):
             on = f"{quoted_column(table.key.target_field)} = {own(table.key.name)}"
             sql += f" LEFT JOIN {quote(table.model._meta.db_table)} ON {on}"
         conditions = [f"{own(name)} = %s" for name in self._where]
-        conditions += [] if self._where_in is None else [in_list(own(self._where_in))]
+        conditions += [] if self._where_in is None else [in_list_condition(own(self._where_in))]
         sql += f" WHERE {' AND '.join(conditions)}"
         return sql + (f" ORDER BY {own(self._order_by)}" if self._order_by else "")

@@ -47,12 +47,12 @@ class Write:
     may_fail: bool = True
 
 
-def insert_rows(rows: Sequence[models.Model]) -> list[Write]:
+def insert_writes(rows: Sequence[models.Model]) -> list[Write]:
     """Return the writes that insert new rows of one model, in their order."""
     return [_insert(rows[start : start + ROWS_PER_INSERT]) for start in range(0, len(rows), ROWS_PER_INSERT)]
 
 
-def insert_or_replace_row(row: models.Model, *, replace_if: str, params: Sequence[Any], subject: Any) -> Write:
+def insert_or_replace_write(row: models.Model, *, replace_if: str, params: Sequence[Any], subject: Any) -> Write:
     """Return the write that inserts a row, or replaces the stored row with this primary key if the SQL condition holds."""
     plain = _insert([row])
     key, *others = _columns(type(row))
@@ -64,7 +64,7 @@ def insert_or_replace_row(row: models.Model, *, replace_if: str, params: Sequenc
     return Write(sql, [*plain.params, *params], 1, subject)
 
 
-def insert_or_add_to_counter(counter: models.Model, key: Sequence[str], amounts: Sequence[str]) -> Write:
+def counter_insert_or_add_write(counter: models.Model, key: Sequence[str], amounts: Sequence[str]) -> Write:
     """Return the write that inserts a counter, or adds its amounts to those of the stored one with the same key fields."""
     plain, table = _insert([counter]), _quoted(counter._meta.db_table)
     sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in map(_quoted, amounts))
@@ -72,7 +72,7 @@ def insert_or_add_to_counter(counter: models.Model, key: Sequence[str], amounts:
     return Write(plain.sql.replace(" RETURNING", conflict), plain.params, 1, may_fail=False)
 
 
-def add_to_counter(
+def counter_add_write(
     counter: models.Model,
     key: Sequence[str],
     amounts: Mapping[str, int],
@@ -115,7 +115,7 @@ def write_together(writes: Sequence[Write]) -> Write | None:
             # Outside a transaction the statement is its own; inside, a failure undoes this statement alone.
             with (
                 transaction.atomic() if undoable else nullcontext(),
-                prepared_cursor(numbered=True) if numbered else cursor_for(params) as cursor,
+                prepared_cursor(numbered=True) if numbered else cursor_for_params(params) as cursor,
             ):
                 cursor.execute(sql, params)
             return None
@@ -128,7 +128,7 @@ def write_together(writes: Sequence[Write]) -> Write | None:
         return failed
 
 
-def cursor_for(params: Sequence[Any]) -> CursorWrapper:
+def cursor_for_params(params: Sequence[Any]) -> CursorWrapper:
     """Return a cursor that prepares its statement if that has few parameters: batches of many rows are rarely alike."""
     return prepared_cursor() if len(params) <= MAX_PREPARED_PARAMETERS else connection.cursor()
 
@@ -136,7 +136,7 @@ def cursor_for(params: Sequence[Any]) -> CursorWrapper:
 def _first_failed(writes: Sequence[Write]) -> Write | None:
     """Run writes one after another until one of them affects another number of rows than it must; return that one."""
     for write in writes:
-        with cursor_for(write.params) as cursor:
+        with cursor_for_params(write.params) as cursor:
             cursor.execute(write.sql, write.params)
             if len(cursor.fetchall()) != write.rows and write.rows is not None:
                 return write

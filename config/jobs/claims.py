@@ -17,7 +17,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config.db.models import DueRow
-from config.jobs.fenced_updates import FencedUpdate, update_rows
+from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
 
 Row = TypeVar("Row", bound=DueRow)
 PAUSE_FACTOR, LONGEST_PAUSE = (
@@ -95,4 +95,4 @@ def claimed_row_queryset(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:
 
 def release_claims(rows: Sequence[DueRow]) -> None:
     """Release the claims on due rows that the worker has not processed, so that any worker may claim the rows at once."""
-    update_rows([FencedUpdate(row, {"lease_until": None}) for row in rows])
+    apply_fenced_updates([FencedUpdate(row, {"lease_until": None}) for row in rows])

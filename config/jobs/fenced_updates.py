@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from django.db.models import Model
 
 from config.db.models import DueRow
-from config.db.writes import Write, cursor_for
+from config.db.writes import Write, cursor_for_params
 
 ROWS_PER_STATEMENT = 100  # the driver's parser needs more time for each row of a longer statement
 
@@ -38,7 +38,7 @@ class FencedUpdate:
     unchanged: tuple[str, ...] = ()
 
 
-def update_rows(writes: Sequence[FencedUpdate]) -> list[bool]:
+def apply_fenced_updates(writes: Sequence[FencedUpdate]) -> list[bool]:
     """Write new values to many rows in one transaction; return for each row whether it was changed or skipped.
 
     A row is skipped if the worker no longer holds it or its status is not one of `states`. Writes to the same fields from
@@ -69,7 +69,7 @@ def fenced_update_writes(updates: Sequence[FencedUpdate], subject: Any = None) -
 
 
 def _run(statement: Write) -> list[str]:
-    with cursor_for(statement.params) as cursor:
+    with cursor_for_params(statement.params) as cursor:
         cursor.execute(statement.sql, statement.params)
         return [pk for (pk,) in cursor.fetchall()]
 

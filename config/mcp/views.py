@@ -20,7 +20,7 @@ from config.api.caller import Caller
 from config.api.error_handlers import error_response, to_api_error
 from config.api.request_body import parse_json
 from config.api.trace import set_trace_actor
-from config.api.views import count_request
+from config.api.views import enforce_rate_limits
 from config.mcp.protocol import (
     CURRENT,
     INTERNAL_ERROR,
@@ -46,7 +46,7 @@ def mcp(request: HttpRequest) -> HttpResponse:
     try:
         _check_http(request)
         caller = _authenticated(request)
-        headers = count_request(caller, request.META["wsgi.input"])
+        headers = enforce_rate_limits(caller, request.META["wsgi.input"])
         response = _answer(request, caller)
     except Exception as error:
         return error_response(to_api_error(error))

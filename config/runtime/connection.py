@@ -235,10 +235,10 @@ class Connection:
             return
         if self._chunked:
             headers = [header for header in self.request.headers if header[0] != "CONTENT-LENGTH"]
-            length = self.body.received + (0 if self.body.complete else 1)
+            length = self.body.received + (0 if self.body.is_complete else 1)
             self.request.headers = [*headers, ("CONTENT-LENGTH", str(length))]
         # After an answer before the end of the body, the start of the next request is unknown: close the connection.
-        self.request.must_close = self._must_close or not self.body.complete
+        self.request.must_close = self._must_close or not self.body.is_complete
 
     def close(self) -> None:
         """Close the client's connection and delete the data received through it."""

@@ -21,7 +21,7 @@ from config import metrics
 from config.api.trace import current_trace_id
 from config.jobs.backoff import retry_pause_from_list
 from config.jobs.database_writer import DatabaseWriter
-from config.jobs.fenced_updates import FencedUpdate, update_rows
+from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
 from posts.attached_media import end_group_media_protection
 from posts.events import build_numbered_outcome_events
 from posts.models import PostGroup, PostTarget
@@ -61,11 +61,11 @@ def write_step_beginnings(attempts: Sequence[Attempt]) -> list[bool]:
     writes = [FencedUpdate(each.target, _step_beginning(each, now), _MAY_BEGIN) for each in attempts]
     scheduled = {each.group_id for each in targets if each.group.status == GroupStatus.SCHEDULED}
     if not scheduled:
-        return update_rows(writes)
+        return apply_fenced_updates(writes)
     with transaction.atomic():
         rows = PostGroup.objects.filter(pk__in=scheduled, status=GroupStatus.SCHEDULED)
         locked = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
-        began = update_rows(writes)
+        began = apply_fenced_updates(writes)
         first = [each for each, valid in zip(targets, began, strict=True) if valid and each.group_id in scheduled]
         of_first = locked & {each.group_id for each in first}
         PostGroup.objects.filter(pk__in=of_first).update(status=GroupStatus.PUBLISHING, updated_at=now)
@@ -160,7 +160,7 @@ def postpone(target: PostTarget, writer: DatabaseWriter, *, until: datetime) -> 
 
 def postpone_to_turns(attempts: Sequence[Attempt]) -> None:
     """Postpone posts to `turn_at`, the times at which the posting rate of their accounts lets them be published."""
-    update_rows(
+    apply_fenced_updates(
         [
             FencedUpdate(each.target, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None})
             for each in attempts
@@ -176,7 +176,7 @@ def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]
     with transaction.atomic():
         groups = lock_groups(target.group_id for target, _ in outcomes)
         now = timezone.now()
-        written = update_rows(
+        written = apply_fenced_updates(
             [
                 FencedUpdate(target, {**changes, "updated_at": now}, statuses_before(changes["status"]))
                 for target, changes in outcomes
@@ -209,7 +209,7 @@ def settle_finished_targets(targets: Sequence[PostTarget], locked: Iterable[Post
         changed = [each for each in group.targets.all() if each.pk in ended]
         events += build_numbered_outcome_events(group, changed, ended=group.status != was)
     changed_fields = ("status", "finished_at", "updated_at", "event_sequence")
-    update_rows([FencedUpdate(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
+    apply_fenced_updates([FencedUpdate(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
     store_events_with_deliveries(events)
     # Last, because concurrent posts of a workspace wait for the lock on its spend counters.
     real = [target for target in targets if not target.sandbox]
@@ -238,7 +238,7 @@ def _write(target: PostTarget, writer: DatabaseWriter, **changes: Any) -> None:
     """Update a post target's row; raise ClaimLost if another worker has claimed it or its status forbids the change."""
     states = statuses_before(changes["status"]) if "status" in changes else ()
     changes["updated_at"] = timezone.now()
-    if not writer.write(update_rows, FencedUpdate(target, changes, states)):
+    if not writer.write(apply_fenced_updates, FencedUpdate(target, changes, states)):
         raise ClaimLost
 
 

@@ -16,7 +16,7 @@ from billing.caps import SpendCapStatus
 from billing.services import AlreadyHeld, hold_writes, lock_month_counters, release_holds, settle_holds, write_with_counters
 from config.api.errors import Conflict, IdempotencyInProgress
 from config.api.idempotency import KeyedRequest
-from config.db.writes import Write, insert_rows
+from config.db.writes import Write, insert_writes
 from config.jobs.fenced_updates import FencedUpdate, fenced_update_writes
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from posts.attached_media import end_group_media_protection, lock_media_of_groups, protect_group_media_from_deletion
@@ -42,14 +42,14 @@ def plan_and_commit(
     dry_run: bool = False,
     plan_hash: str | None = None,
     audited: bool = True,
-    answer_writes: Callable[[Plan], Sequence[Write]] = lambda plan: (),
+    stored_answer_writes: Callable[[Plan], Sequence[Write]] = lambda plan: (),
 ) -> Plan:
     """Make a plan and commit it; if its rows have changed meanwhile, plan again with the new rows.
 
     A dry run checks the spend limits and, if it is `audited`, leaves an audit entry, but writes nothing else. `plan_hash` is
-    the hash that the plan must have. `answer_writes` returns the writes that store the answer for an Idempotency-Key. Raises
-    PlanChanged, Conflict (the rows keep changing), IdempotencyInProgress (another request uses the key), the spend errors and
-    the errors of `make_plan`.
+    the hash that the plan must have. `stored_answer_writes` returns the writes that store the answer for an Idempotency-Key.
+    Raises PlanChanged, Conflict (the rows keep changing), IdempotencyInProgress (another request uses the key), the spend
+    errors and the errors of `make_plan`.
     """
     for _ in range(MAX_COMMIT_TRIES):
         plan = make_plan()
@@ -64,7 +64,7 @@ def plan_and_commit(
                 _record_dry_run(plan)
             return plan.with_spend_cap(spend_cap)
         try:
-            commit(plan, answer_writes(plan))
+            commit(plan, stored_answer_writes(plan))
         except RowsChanged:
             if plan.refuses_changes:
                 make_plan()  # raises what now forbids the operation, if anything does
@@ -74,7 +74,7 @@ def plan_and_commit(
     raise Conflict("The group keeps changing.", suggested_action="Send the request again in a moment.")
 
 
-def commit(plan: Plan, answer_writes: Sequence[Write] = ()) -> None:
+def commit(plan: Plan, stored_answer_writes: Sequence[Write] = ()) -> None:
     """Write what the plan says, all or nothing. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
     entries = entry_writes(
         caller=plan.approved_by or plan.caller,
@@ -83,7 +83,7 @@ def commit(plan: Plan, answer_writes: Sequence[Write] = ()) -> None:
         resource_type="post_group",
         resources={change.after.id: {**change.audit, **plan.audit} for change in plan.changes},
     )
-    _commit_changes(plan.changes, [*answer_writes, *entries], batch=plan.batch)
+    _commit_changes(plan.changes, [*stored_answer_writes, *entries], batch=plan.batch)
 
 
 def commit_without_audit_entry(change: GroupChange) -> None:
@@ -146,7 +146,7 @@ def _write(writes: Sequence[Write]) -> None:
 def _group_writes(changes: Iterable[GroupChange]) -> list[Write]:
     new = [change.after for change in changes if change.before is None]
     changed = [(change.before, change.after) for change in changes if change.before]
-    return [*insert_rows(new), *_update_writes(changed, GROUP_GUARD_FIELDS)]
+    return [*insert_writes(new), *_update_writes(changed, GROUP_GUARD_FIELDS)]
 
 
 def _target_writes(changes: Sequence[GroupChange]) -> list[Write]:
@@ -154,7 +154,7 @@ def _target_writes(changes: Sequence[GroupChange]) -> list[Write]:
     stored = {target.id: target for change in changes for target in change.targets_before}
     planned = {target.id: target for change in changes for target in change.targets}
     changed = [(stored[pk], target) for pk, target in planned.items() if pk in stored]
-    return [*insert_rows([target for pk, target in planned.items() if pk not in stored]), *_update_writes(changed)]
+    return [*insert_writes([target for pk, target in planned.items() if pk not in stored]), *_update_writes(changed)]
 
 
 def _delete_removed_targets(change: GroupChange) -> None:

@@ -18,7 +18,7 @@ from posts.states import FINISHED_GROUP_STATUSES, GroupStatus
 POLL_SECONDS = 0.1
 UNAPPROVED_GROUP_STATUSES = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 # At most half of the process's threads wait; further requests are answered at once.
-waiting_threads = WebThreadLimit(settings.WEB_THREADS // 2)
+waiting_thread_limit = WebThreadLimit(settings.WEB_THREADS // 2)
 _stopping = threading.Event()
 
 
@@ -35,11 +35,11 @@ def wait_until_finished(post_group_id: str) -> PostGroup:
 
     Does not wait if too many requests wait already.
     """
-    if waiting_threads.try_acquire_thread():
+    if waiting_thread_limit.try_acquire_thread():
         try:
             _poll_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)
         finally:
-            waiting_threads.release()
+            waiting_thread_limit.release_thread()
     return selectors.groups_with_targets().get(pk=post_group_id)
 
 

@@ -105,7 +105,7 @@ def test_expiry_and_revocation_are_checked_before_networks(workspace: Workspace)
 
 def test_refused_networks_do_not_fill_the_audit_log_or_use_the_rate_limit(workspace: Workspace, settings: Any) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 3
-    rate_limit.rate_limiter_for_url.cache_clear()
+    rate_limit.rate_limiter_for_redis_url.cache_clear()
     token = key_of(workspace, "203.0.113.0/24").token
 
     assert [call(token, HOME).status_code for _ in range(6)] == [403] * 6

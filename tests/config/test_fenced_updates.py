@@ -1,4 +1,4 @@
-"""update_rows changes many rows as `held(...).update(...)` changes each."""
+"""apply_fenced_updates changes many rows as `held(...).update(...)` changes each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from config.jobs.claims import claimed_row_queryset
-from config.jobs.fenced_updates import FencedUpdate, update_rows
+from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
 from posts.models import PostGroup, PostTarget
 from posts.states import TargetStatus, statuses_before
 from tests import factories
@@ -47,7 +47,7 @@ def test_update_rows_writes_the_same_as_a_queryset_update(targets: list[PostTarg
         assert claimed_row_queryset(PostTarget.objects.all(), target).update(**changes) == 1
 
     writes = [FencedUpdate(target, changes, MAY_END) for target, changes in zip(at_once, CHANGES, strict=True)]
-    assert update_rows(writes) == [True] * len(CHANGES)
+    assert apply_fenced_updates(writes) == [True] * len(CHANGES)
 
     for alone, together, changes in zip(one_by_one, at_once, CHANGES, strict=True):
         expected = {**written(alone), **({"external_id": changes["external_id"]} if "external_id" in changes else {})}
@@ -62,7 +62,7 @@ def test_a_row_that_another_worker_claimed_or_finished_is_not_changed(targets: l
     as_they_were = [written(taken), written(ended)]
 
     ends = {"status": TargetStatus.FAILED, "due_at": None}
-    assert update_rows([FencedUpdate(each, ends, MAY_END) for each in (taken, ended, mine)]) == [False, False, True]
+    assert apply_fenced_updates([FencedUpdate(each, ends, MAY_END) for each in (taken, ended, mine)]) == [False, False, True]
 
     assert [written(taken), written(ended)] == as_they_were
     assert taken.status == TargetStatus.PUBLISHING
@@ -72,7 +72,7 @@ def test_a_row_that_another_worker_claimed_or_finished_is_not_changed(targets: l
 def test_rows_without_fence_are_written_whatever_their_status(targets: list[PostTarget]) -> None:
     first, second, other = (target.group for target in targets[:3])
 
-    assert update_rows(
+    assert apply_fenced_updates(
         [
             FencedUpdate(first, {"text": "One", "event_sequence": 5}),
             FencedUpdate(second, {"text": "Two's", "event_sequence": 6}),

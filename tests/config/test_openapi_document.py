@@ -12,10 +12,10 @@ from tests.config.test_errors import assert_envelope
 def test_requests_that_wait_for_the_openapi_document_leave_threads_free() -> None:
     views._build_openapi_document.cache_clear()
     for _ in range(settings.WEB_THREADS // 4):  # so many requests wait for it already
-        assert views._building_threads.try_acquire_thread()
+        assert views._building_thread_limit.try_acquire_thread()
     refused = Client().get("/openapi.json")
     for _ in range(settings.WEB_THREADS // 4):
-        views._building_threads.release()
+        views._building_thread_limit.release_thread()
 
     assert_envelope(refused, 503, "SERVICE_UNAVAILABLE")
     assert refused["Retry-After"] == "2"

@@ -161,9 +161,12 @@ def test_a_refused_request_is_counted_in_no_bucket(clock: Clock) -> None:
 def assert_counts_in_all_or_none(limiter: LocalLimiter | SharedLimiter, key: str) -> None:
     one, two, both = Bucket(f"{key}-one", 2), Bucket(f"{key}-two", 3), Bucket(f"{key}-both", 4)
 
-    assert [limiter.count_request(one, both).allowed for _ in range(4)] == [True, True, False, False]
-    assert [limiter.count_request(two, both).allowed for _ in range(4)] == [True, True, False, False]
-    assert [(verdict.allowed, verdict.remaining) for verdict in (limiter.count_request(two), limiter.count_request(two))] == [
+    assert [limiter.count_unless_limited(one, both).allowed for _ in range(4)] == [True, True, False, False]
+    assert [limiter.count_unless_limited(two, both).allowed for _ in range(4)] == [True, True, False, False]
+    assert [
+        (verdict.allowed, verdict.remaining)
+        for verdict in (limiter.count_unless_limited(two), limiter.count_unless_limited(two))
+    ] == [
         (True, 0),
         (False, 0),
     ]
@@ -173,7 +176,9 @@ def test_the_local_limiter_is_thread_safe(clock: Clock) -> None:
     limiter = LocalLimiter()
     allowed: list[bool] = []
     threads = [
-        threading.Thread(target=lambda: allowed.extend(limiter.count_request(Bucket("a", 100)).allowed for _ in range(50)))
+        threading.Thread(
+            target=lambda: allowed.extend(limiter.count_unless_limited(Bucket("a", 100)).allowed for _ in range(50))
+        )
         for _ in range(8)
     ]
     for thread in threads:
@@ -188,12 +193,12 @@ def test_the_local_limiter_deletes_empty_buckets(clock: Clock, monkeypatch: pyte
     monkeypatch.setattr(rate_limit, "MAX_LOCAL_ENTRIES", 10)
     limiter = LocalLimiter()
     for n in range(11):
-        limiter.count_request(Bucket(f"silent-{n}", 60))
+        limiter.count_unless_limited(Bucket(f"silent-{n}", 60))
     clock.now += 1.5
-    limiter.count_request(Bucket("busy", 1))
-    limiter.count_request(Bucket("another", 60))
+    limiter.count_unless_limited(Bucket("busy", 1))
+    limiter.count_unless_limited(Bucket("another", 60))
 
-    assert not limiter.count_request(Bucket("busy", 1)).allowed
+    assert not limiter.count_unless_limited(Bucket("busy", 1)).allowed
     assert len(limiter._empty_at) <= 3
 
 
@@ -213,13 +218,13 @@ def shared_key() -> Iterator[tuple[str, redis.Redis]]:
 def test_processes_share_a_limit_through_redis(shared_key: tuple[str, redis.Redis]) -> None:
     key, client = shared_key
     processes = [SharedLimiter(REDIS_URL), SharedLimiter(REDIS_URL)]
-    verdicts = [processes[n % 2].count_request(Bucket(key, 3)) for n in range(4)]
+    verdicts = [processes[n % 2].count_unless_limited(Bucket(key, 3)) for n in range(4)]
 
     assert [(verdict.allowed, verdict.remaining) for verdict in verdicts] == [(True, 2), (True, 1), (True, 0), (False, 0)]
     assert verdicts[3].headers()["Retry-After"] == "20"
     assert 0 < client.ttl(f"rate:3:{key}") <= 60
     client.set(f"rate:3:{key}", float(client.get(f"rate:3:{key}") or 0) - 20)  # as 20 s later
-    assert [processes[0].count_request(Bucket(key, 3)).allowed for _ in range(2)] == [True, False]
+    assert [processes[0].count_unless_limited(Bucket(key, 3)).allowed for _ in range(2)] == [True, False]
 
 
 def test_redis_counts_in_all_buckets_or_none(shared_key: tuple[str, redis.Redis]) -> None:
@@ -229,7 +234,7 @@ def test_redis_counts_in_all_buckets_or_none(shared_key: tuple[str, redis.Redis]
 def test_redis_returns_the_tighter_of_two_buckets(shared_key: tuple[str, redis.Redis]) -> None:
     limiter, key = SharedLimiter(REDIS_URL), shared_key[0]
     own, other, shared = Bucket(f"{key}-own", 3), Bucket(f"{key}-other", 3), Bucket(f"{key}-shared", 4)
-    verdicts = [limiter.count_request(bucket, shared) for bucket in (own, own, other, own, own, other)]
+    verdicts = [limiter.count_unless_limited(bucket, shared) for bucket in (own, own, other, own, own, other)]
 
     assert [(verdict.allowed, verdict.bucket.limit, verdict.remaining) for verdict in verdicts] == [
         (True, 3, 2),
@@ -246,7 +251,9 @@ def test_threads_together_get_no_more_than_the_limit_from_redis(shared_key: tupl
     limiter = SharedLimiter(REDIS_URL)
     allowed: list[bool] = []
     threads = [
-        threading.Thread(target=lambda: allowed.extend(limiter.count_request(Bucket(key, 10)).allowed for _ in range(5)))
+        threading.Thread(
+            target=lambda: allowed.extend(limiter.count_unless_limited(Bucket(key, 10)).allowed for _ in range(5))
+        )
         for _ in range(8)
     ]
     for thread in threads:
@@ -278,7 +285,7 @@ def test_a_silent_redis_delays_one_request_only() -> None:
         silent.listen()
         silent.settimeout(0)
         limiter = SharedLimiter(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
-        verdicts = [limiter.count_request(Bucket("a", 20)) for _ in range(21)]
+        verdicts = [limiter.count_unless_limited(Bucket("a", 20)) for _ in range(21)]
         silent.accept()[0].close()
         with pytest.raises(BlockingIOError):
             silent.accept()

@@ -17,7 +17,7 @@ def test_a_workspace_gets_no_more_than_its_own_limit_of_threads() -> None:
     assert not share.try_acquire_thread("wrk_a")
     assert share.try_acquire_thread("wrk_b")
     assert not share.try_acquire_thread("wrk_c"), "the whole share is in use"
-    share.release("wrk_a")
+    share.release_thread("wrk_a")
     assert share.try_acquire_thread("wrk_c")
 
 
@@ -43,8 +43,8 @@ def test_slow_servers_of_tenants_do_not_prevent_sign_in() -> None:
     """The identity provider has its own thread limit."""
     with contextlib.ExitStack() as waiting:
         for number in range(100):
-            if request_limits.outbound_threads.try_acquire_thread(f"wrk_{number}"):
-                waiting.callback(request_limits.outbound_threads.release, f"wrk_{number}")
+            if request_limits.outbound_thread_limit.try_acquire_thread(f"wrk_{number}"):
+                waiting.callback(request_limits.outbound_thread_limit.release_thread, f"wrk_{number}")
         with pytest.raises(RateLimited), request_limits.limit_outbound_requests("wrk_new"):
             pass
         with request_limits.limit_outbound_requests("192.0.2.1", operator_chosen=True):

@@ -52,5 +52,5 @@ def test_the_lookup_thread_is_released(name_server: ServeNames, monkeypatch: pyt
     with pytest.raises(WebhookUrlNotAllowed):
         check_webhook_hosts(["https://10.0.0.1/"], system_caller("wrk_a"))
 
-    assert webhook_url.lookup_threads.try_acquire_thread("wrk_a")
-    webhook_url.lookup_threads.release("wrk_a")
+    assert webhook_url.dns_lookup_thread_limit.try_acquire_thread("wrk_a")
+    webhook_url.dns_lookup_thread_limit.release_thread("wrk_a")

@@ -51,11 +51,11 @@ def bucket(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hang
 def all_threads_wait() -> Iterator[None]:
     """Occupy all threads that may wait for the bucket or the scanner."""
     count = 0
-    while backend_limits.backend_threads.try_acquire_thread():
+    while backend_limits.backend_thread_limit.try_acquire_thread():
         count += 1
     yield
     for _ in range(count):
-        backend_limits.backend_threads.release()
+        backend_limits.backend_thread_limit.release_thread()
 
 
 def fetch(asset: MediaAsset) -> Any:

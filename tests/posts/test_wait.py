@@ -92,7 +92,7 @@ def test_wait_returns_at_once_for_posts_that_need_a_person(agent_client: Any, ac
 
 def test_at_most_half_of_the_threads_wait(api: ApiClient, account: ConnectedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     share = WebThreadLimit(1)
-    monkeypatch.setattr(waiting, "waiting_threads", share)
+    monkeypatch.setattr(waiting, "waiting_thread_limit", share)
     started = time.monotonic()
     with share.hold_thread():
         assert create(api, account, wait=True)["status"] == "publishing"

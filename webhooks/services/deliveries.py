@@ -14,7 +14,7 @@ from config import metrics
 from config.api.caller import WorkspaceStatus
 from config.jobs.backoff import retry_pause_from_list
 from config.jobs.claims import claim_due
-from config.jobs.fenced_updates import FencedUpdate, update_rows
+from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
 from webhooks import signing
 from webhooks.models import Delivery
 from webhooks.sender import AttemptOutcome, DeliveryRequest, DeliveryVerdict
@@ -92,7 +92,9 @@ def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> int:
     """
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
-    written = update_rows([FencedUpdate(row, {name: getattr(row, name) for name in OUTCOME_FIELDS}) for row in settled])
+    written = apply_fenced_updates(
+        [FencedUpdate(row, {name: getattr(row, name) for name in OUTCOME_FIELDS}) for row in settled]
+    )
     for row in settled:
         metrics.DELIVERIES.labels(row.status).inc()
     return sum(written)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, require_operator
 from config.api.errors import AgentModeForbids, InvalidState, ValidationFailed, missing_or_foreign_id_error
-from config.api.plan import ResourcePlan, check_plan, fields_of
+from config.api.plan import ResourcePlan, check_plan, row_fields
 from config.jobs import wake_up
 from webhooks import selectors
 from webhooks.models import Delivery, DeliveryStatus
@@ -48,7 +48,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
         now = timezone.now()
         if delivery.is_in_flight(now):
             raise InvalidState("An attempt of this delivery is in flight. Try again when it has ended.")
-        before = fields_of(delivery, "event_id", "url", "status", "attempts")
+        before = row_fields(delivery, "event_id", "url", "status", "attempts")
         delivery.reset_for_replay(now)
         check_plan(ResourcePlan("webhooks.replay", delivery.id, before, {**before, "status": delivery.status}))
         if not dry_run:

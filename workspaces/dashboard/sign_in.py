@@ -173,7 +173,7 @@ def sign_out_of_all_browsers(request: HttpRequest) -> HttpResponse:
 
 
 def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
-    verdict = rate_limit.check_rate_limits(
+    verdict = rate_limit.apply_rate_limits(
         rate_limit.Bucket(f"sign-in:{_address_of(request)}", settings.RATE_LIMIT_PER_MINUTE)
     )
     if not verdict.allowed:

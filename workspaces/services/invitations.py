@@ -56,7 +56,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     address = normalize_email(email)
     if not address:
         raise ValidationFailed.for_field("email", "This is not a valid e-mail address.")
-    verdict = rate_limit.check_rate_limits(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
+    verdict = rate_limit.apply_rate_limits(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
     token = secrets.token_urlsafe(32)

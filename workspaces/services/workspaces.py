@@ -22,7 +22,7 @@ from django.utils.text import slugify
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus, require_access, require_recent_sign_in, require_role
 from config.api.errors import Conflict, Forbidden, ValidationFailed, WorkspacePaused, missing_or_foreign_id_error
-from config.api.plan import ResourcePlan, check_plan, fields_of
+from config.api.plan import ResourcePlan, check_plan, row_fields
 from workspaces import selectors
 from workspaces.models import PLANNED_FIELDS, Member, User, Workspace
 
@@ -64,7 +64,7 @@ def create_workspace(
     )
     with transaction.atomic():
         lock_owner_and_check_quota(owner_user_id)
-        content = fields_of(plan.workspace, *PLANNED_FIELDS)
+        content = row_fields(plan.workspace, *PLANNED_FIELDS)
         check_plan(ResourcePlan("workspaces.create", owner_user_id, None, {**content, **plan.provisions}))
         if not dry_run:
             _insert(plan.workspace)
@@ -143,7 +143,7 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
     )
     with transaction.atomic():
-        before = fields_of(lock_workspace(workspace_id), *PLANNED_FIELDS)
+        before = row_fields(lock_workspace(workspace_id), *PLANNED_FIELDS)
         check_plan(ResourcePlan("workspaces.update_caps", workspace_id, before, {**before, **caps}))
         if caps:
             _change(workspace, caps, dry_run=dry_run)
@@ -175,7 +175,7 @@ def delete_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False
     )
     require_recent_sign_in(caller)
     with transaction.atomic():
-        before = fields_of(lock_workspace(workspace_id), "status", *PLANNED_FIELDS)
+        before = row_fields(lock_workspace(workspace_id), "status", *PLANNED_FIELDS)
         check_plan(ResourcePlan("workspaces.delete", workspace_id, before, {**before, "status": WorkspaceStatus.DELETED}))
         mark_workspace_deleted(caller=caller, workspace=workspace, dry_run=dry_run)
     return workspace
@@ -226,9 +226,9 @@ def _switch_pause(caller: Caller, workspace_id: str, *, pausing: bool, dry_run: 
             raise missing_or_foreign_id_error(None, "workspace")
         verb = "pause" if pausing else "resume"
         operation = f"ops.{verb}_workspace" if caller.is_operator else f"workspaces.{verb}"
-        before = fields_of(workspace, "status", "paused_by")
+        before = row_fields(workspace, "status", "paused_by")
         _set_pause(caller, workspace, pausing=pausing)
-        check_plan(ResourcePlan(operation, workspace.id, before, fields_of(workspace, "status", "paused_by")))
+        check_plan(ResourcePlan(operation, workspace.id, before, row_fields(workspace, "status", "paused_by")))
         if not dry_run:
             workspace.save(update_fields=["owner_paused_at", "operator_paused_at", "status", "updated_at"])
         _record(caller, operation, workspace, dry_run=dry_run)

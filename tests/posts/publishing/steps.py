@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from accounts.platforms.types import Progress, Published
 from config.jobs.claims import claim_due
 from config.jobs.database_writer import DatabaseWriter
-from config.jobs.fenced_updates import FencedUpdate, update_rows
+from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
 from posts.attached_media import adapter_media_files
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
@@ -50,7 +50,7 @@ def take_first_step(target: PostTarget) -> None:
     assert isinstance(progress, Progress)
     done = {"phase": progress.phase, "progress": progress.to_stored(), "step_begun_at": None, "worker_losses": 0}
     done["certainty"] = Certainty.NOT_SENT
-    assert update_rows([FencedUpdate(target, done)]) == [True]
+    assert apply_fenced_updates([FencedUpdate(target, done)]) == [True]
 
 
 def record(target: PostTarget, decision: Decision) -> None:
