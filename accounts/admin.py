@@ -32,7 +32,7 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
     list_display = ("id", "platform", "handle", "workspace", "sandbox", "status", "last_checked_at")
     list_filter = ("status", PlatformFilter, "sandbox")
     list_select_related = ("workspace",)
-    finds = {"wrk": "workspace_id"}
+    indexed_lookups = {"wrk": "workspace_id"}
     search_fields = ("handle",)
     actions = ("check_now",)
 
@@ -53,5 +53,5 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
 class ConnectionAttemptAdmin(ReadOnlyAdmin):
     list_display = ("id", "platform", "workspace", "actor_kind", "actor_id", "used_at", "account", "expires_at")
     list_select_related = ("workspace", "account")
-    finds = {"wrk": "workspace_id", "acc": "account_id"}
+    indexed_lookups = {"wrk": "workspace_id", "acc": "account_id"}
     secrets = ("state_sha256", "code_sha256")

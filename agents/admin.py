@@ -17,7 +17,7 @@ class AgentAdmin(ReadOnlyAdmin):
     list_display = ("id", "name", "workspace", "default_mode", "status", "created_at")
     list_filter = ("status", "default_mode")
     list_select_related = ("workspace",)
-    finds = {"wrk": "workspace_id", "usr": "owner_user_id"}
+    indexed_lookups = {"wrk": "workspace_id", "usr": "owner_user_id"}
     search_fields = ("name",)
     actions = ("revoke",)
 
@@ -37,7 +37,7 @@ class AgentAdmin(ReadOnlyAdmin):
 class ApiKeyAdmin(ReadOnlyAdmin):
     list_display = ("id", "prefix", "name", "workspace", "agent", "status", "last_used_at", "created_at")
     list_select_related = ("workspace", "agent")
-    finds = {"wrk": "workspace_id", "agt": "agent_id"}
+    indexed_lookups = {"wrk": "workspace_id", "agt": "agent_id"}
     search_fields = ("prefix__exact", "name")
     secrets = ("token_sha256",)
     extra_fields = ("status",)
@@ -60,5 +60,5 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 class ClaimTokenAdmin(ReadOnlyAdmin):
     list_display = ("id", "agent", "created_at", "expires_at", "burned_at")
     list_select_related = ("agent",)
-    finds = {"agt": "agent_id"}
+    indexed_lookups = {"agt": "agent_id"}
     secrets = ("token_sha256",)

@@ -31,5 +31,5 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         "dry_run",
     )
     list_filter = ("outcome",)
-    finds = {"wrk": "workspace_id", TRACE: "trace_id"}
-    narrows = dict.fromkeys(RESOURCE_PREFIXES, _actor_or_resource)
+    indexed_lookups = {"wrk": "workspace_id", TRACE: "trace_id"}
+    unindexed_lookups = dict.fromkeys(RESOURCE_PREFIXES, _actor_or_resource)

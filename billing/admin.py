@@ -30,26 +30,26 @@ def _by_agent(agent_id: str) -> Q:
 @admin.register(LedgerEntry)
 class LedgerEntryAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "cents", "platform", "target_id", "round", "workspace_id", "agent_id", "month")
-    finds = {"tgt": "target_id"}
-    narrows = {"wrk": "workspace_id", "agt": "agent_id"}
+    indexed_lookups = {"tgt": "target_id"}
+    unindexed_lookups = {"wrk": "workspace_id", "agt": "agent_id"}
 
 
 @admin.register(MonthCounter)
 class MonthCounterAdmin(ReadOnlyAdmin):
     list_display = ("holder_id", "month", "held_cents", "settled_cents", "url_posts")
-    finds = {"wrk": "holder_id", "agt": "holder_id"}
+    indexed_lookups = {"wrk": "holder_id", "agt": "holder_id"}
 
 
 @admin.register(DayCounter)
 class DayCounterAdmin(ReadOnlyAdmin):
     list_display = ("agent_id", "day", "targets")
-    finds = {"agt": "agent_id"}
+    indexed_lookups = {"agt": "agent_id"}
 
 
 @admin.register(UsageTotal)
 class UsageTotalAdmin(ReadOnlyAdmin):
     list_display = ("workspace_id", "agent_id", "month", "platform", "published", "failed", "url_posts", "spend_cents")
-    finds = {"wrk": "workspace_id", "agt": _by_agent}
+    indexed_lookups = {"wrk": "workspace_id", "agt": _by_agent}
 
 
 @admin.register(ProcessorEvent)
@@ -75,7 +75,11 @@ class SubscriptionAdmin(ReadOnlyAdmin):
         "closed_at",
     )
     list_filter = ("plan",)
-    finds = {"wrk": "pk", "cus": "customer_id", "sub": "subscription_id"}  # the table has one row for each workspace
+    indexed_lookups = {
+        "wrk": "pk",
+        "cus": "customer_id",
+        "sub": "subscription_id",
+    }  # the table has one row for each workspace
 
 
 @admin.register(UsageReport)
@@ -95,7 +99,7 @@ class UsageReportAdmin(ReadOnlyAdmin):
     )
     list_filter = ("status", WaitingJobFilter)
     id_prefix = "use"
-    narrows = {"wrk": "workspace_id", "cus": "customer_id"}
+    unindexed_lookups = {"wrk": "workspace_id", "cus": "customer_id"}
 
 
 @admin.register(BillingAlarm)

@@ -18,8 +18,8 @@ class MediaAssetAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "filename", "size_bytes", "workspace", "scan_status", "status", "created_at")
     list_filter = ("status", "kind", WaitingJobFilter)
     list_select_related = ("workspace",)
-    finds = {"wrk": "workspace_id"}
-    narrows = {DIGEST: "sha256"}
+    indexed_lookups = {"wrk": "workspace_id"}
+    unindexed_lookups = {DIGEST: "sha256"}
     actions = ("delete_assets",)
 
     @admin.action(description="Delete", permissions=["operate"])
@@ -40,7 +40,7 @@ class MediaAssetAdmin(ReadOnlyAdmin):
 class MediaUseAdmin(ReadOnlyAdmin):
     list_display = ("holder_id", "media")
     list_select_related = ("media",)
-    finds = {"pgr": "holder_id", "med": "media_id"}
+    indexed_lookups = {"pgr": "holder_id", "med": "media_id"}
 
 
 @admin.register(PendingFile)
@@ -54,4 +54,4 @@ class MediaUsageAdmin(ReadOnlyAdmin):
     list_display = ("workspace", "used_bytes")
     list_select_related = ("workspace",)
     ordering = ("-used_bytes",)
-    finds = {"wrk": "workspace_id"}
+    indexed_lookups = {"wrk": "workspace_id"}

@@ -42,8 +42,8 @@ class PostGroupAdmin(ReadOnlyAdmin):
     list_display = ("id", "workspace", "status", "scheduled_at", "sandbox", "agent_id", "created_at", "finished_at")
     list_filter = ("status",)
     list_select_related = ("workspace",)
-    finds = {"wrk": "workspace_id", TRACE: "trace_id"}
-    narrows = {"agt": "agent_id"}
+    indexed_lookups = {"wrk": "workspace_id", TRACE: "trace_id"}
+    unindexed_lookups = {"agt": "agent_id"}
     inlines = (PostTargetInline,)
     actions = ("retry", "retry_unconfirmed", "cancel")
 
@@ -103,7 +103,7 @@ class PostTargetAdmin(ReadOnlyAdmin):
     list_display = ("id", "group_id", "platform", "account", "status", "attempts", "due_at", "lease_until", "fence")
     list_filter = (WaitingJobFilter,)
     list_select_related = ("account",)
-    finds = {"pgr": "group_id", "acc": "account_id"}
+    indexed_lookups = {"pgr": "group_id", "acc": "account_id"}
     secrets = ("progress",)  # adapter state between two steps, such as upload addresses
     actions = ("resolve",)
 
@@ -130,4 +130,4 @@ class PostTargetAdmin(ReadOnlyAdmin):
 @admin.register(StoredPlan)
 class StoredPlanAdmin(ReadOnlyAdmin):
     list_display = ("id", "workspace_id", "operation", "post_group_id", "agent_id", "expires_at", "committed_at")
-    finds = {"wrk": "workspace_id"}
+    indexed_lookups = {"wrk": "workspace_id"}

@@ -240,7 +240,7 @@ def _media_issues(target: TargetToValidate) -> list[Issue]:
 
 
 def _option_issues(target: TargetToValidate, where: str) -> list[Issue]:
-    withheld = target.capabilities.withheld
+    withheld = target.capabilities.withheld_options
     issues = [_withheld_issue(name, why, where) for name, why in withheld.items() if name in target.options]
     others = {name: value for name, value in target.options.items() if name not in withheld}
     for problem in schema_violations(target.capabilities.options, others):

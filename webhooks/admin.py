@@ -51,13 +51,13 @@ class DeliveryAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "workspace_id", "host", "status", "attempts", "last_status_code", "due_at", "created_at")
     list_filter = (StatusFilter, WaitingJobFilter)
     list_select_related = ("event",)
-    finds = {
+    indexed_lookups = {
         "evt": "event_id",
         "wrk": "workspace_id",
         "pgr": "event__post_group_id",
         TRACE: lambda word: Q(event__post_group_id__in=_groups_of(word)),
     }
-    narrows = {"tgt": "event__target_id"}
+    unindexed_lookups = {"tgt": "event__target_id"}
     actions = ("replay", "replay_all_dead_letters_of_workspaces")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
@@ -94,13 +94,13 @@ class DeliveryAdmin(ReadOnlyAdmin):
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind_value", "subject", "sequence", "workspace_id", "sandbox", "created_at")
-    finds = {
+    indexed_lookups = {
         "wrk": "workspace_id",
         "pgr": "post_group_id",
         "key": "subject_id",
         TRACE: lambda word: Q(post_group_id__in=_groups_of(word)),
     }
-    narrows = {"tgt": "target_id"}
+    unindexed_lookups = {"tgt": "target_id"}
     secrets = ("payload",)  # not loaded in lists; `body` shows it as text
     extra_fields = ("body",)
 
@@ -123,4 +123,4 @@ class EventAdmin(ReadOnlyAdmin):
 class SigningSecretAdmin(ReadOnlyAdmin):
     list_display = ("workspace", "previous_until", "created_at", "updated_at")
     list_select_related = ("workspace",)
-    finds = {"wrk": "pk"}
+    indexed_lookups = {"wrk": "pk"}

@@ -26,7 +26,7 @@ class UserAdmin(ReadOnlyAdmin):
 class UserSessionAdmin(ReadOnlyAdmin):
     list_display = ("id", "user", "signed_in_at", "last_used_at", "ip", "user_agent")
     list_select_related = ("user",)
-    finds = {"usr": "user_id"}
+    indexed_lookups = {"usr": "user_id"}
     secrets = ("session",)  # the session key would give access to the session
 
 
@@ -35,7 +35,7 @@ class WorkspaceAdmin(ReadOnlyAdmin):
     list_display = ("id", "name", "slug", "owner_user", "status", "paused", "retention_tier", "created_at")
     list_filter = ("status", "retention_tier")
     list_select_related = ("owner_user",)
-    finds = {"usr": "owner_user_id", "cus": "processor_customer_id"}
+    indexed_lookups = {"usr": "owner_user_id", "cus": "processor_customer_id"}
     search_fields = ("name", "slug")
     actions = ("pause", "resume")
 
@@ -74,14 +74,14 @@ class MemberAdmin(ReadOnlyAdmin):
     list_display = ("workspace", "user", "role", "created_at")
     list_filter = ("role",)
     list_select_related = ("workspace", "user")
-    finds = {"wrk": "workspace_id", "usr": "user_id"}
+    indexed_lookups = {"wrk": "workspace_id", "usr": "user_id"}
 
 
 @admin.register(Invitation)
 class InvitationAdmin(ReadOnlyAdmin):
     list_display = ("id", "workspace", "email", "role", "invited_by", "expires_at")
     list_select_related = ("workspace", "invited_by")
-    finds = {"wrk": "workspace_id", "usr": "invited_by_id"}
+    indexed_lookups = {"wrk": "workspace_id", "usr": "invited_by_id"}
     search_fields = ("email__iexact",)
     secrets = ("token_sha256",)
 

@@ -32,7 +32,7 @@ class ShownAccount:
 
 
 @workspace_page()
-def accounts(page: WorkspacePage) -> HttpResponse:
+def account_list(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that lists the workspace's connected accounts with their status, and the platforms that can be added."""
     caller, workspace_id = page.caller, page.workspace.id
     cursor = page.request.GET.get("cursor")
@@ -55,7 +55,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page()
-def account(page: WorkspacePage, account_id: str) -> HttpResponse:
+def account_details(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard page that shows one connected account with the limits of its platform for posts."""
     row = workspace_account_or_404(page, account_id)
     capabilities = get_adapter(row.platform).capabilities_for(row.details_for_capabilities())
@@ -79,7 +79,7 @@ def check_account_now(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="accounts.disconnect")
-def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
+def disconnect_account(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard action that disconnects an account: deletes its stored secrets, and revokes its access at the platform."""
     row = services.disconnect_account(caller=page.caller, account_id=workspace_account_or_404(page, account_id).id)
     return page.success_redirect(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")

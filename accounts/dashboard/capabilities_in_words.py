@@ -13,7 +13,7 @@ from accounts.platforms.polls import duration_range_in_words
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, FileRules, ImageRules, MediaRules, TextRules, VideoRules
 
-COUNTED = {
+COUNTING_NOTES = {
     "graphemes": "counted as people see them",
     "characters": "",
     "utf16": "most emoji count as two",
@@ -21,20 +21,20 @@ COUNTED = {
     "characters_emoji_bytes": "an emoji counts as several",
     "bytes": "counted in bytes: accents and emoji count as several",
 }
-RETRIES = {
+RETRY_SAFETY_SENTENCES = {
     "idempotent": "The post is finished. It cannot appear twice.",
     "verifiable": "The service looks for the post, and sends it again only if it is certainly not there. "
     "If nobody can tell, you are asked to look.",
     "at_most_once": "The post is marked as not confirmed, and you are asked to look. It is never sent twice by itself.",
 }
-LINK_PREVIEWS = {
+LINK_PREVIEW_SENTENCES = {
     "platform": "The platform shows a preview of the page",
     "service": "This service adds a card with the page's title and picture",
     "options": "A card is shown where the post's options say what it holds",
     "none": "No preview of the page is shown",
 }
 DESCRIBED_FEATURES = re.compile("text|link_cards|images|gifs?|video|documents|alt_text|threads|polls")
-FORMATS = {"quicktime": "MOV", "webp": "WebP", "webm": "WebM"}
+FORMAT_NAMES = {"quicktime": "MOV", "webp": "WebP", "webm": "WebM"}
 
 
 def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
@@ -45,9 +45,9 @@ def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
         *_media(found.media),
         *([("Threads", _threads(found.thread))] if found.thread else []),
         *([("Polls", _poll(found.poll))] if found.poll else []),
-        ("Links in the text", LINK_PREVIEWS[found.link_preview]),
+        ("Links in the text", LINK_PREVIEW_SENTENCES[found.link_preview]),
         *([("Also", ", ".join(more))] if more else []),
-        ("When the connection breaks", RETRIES[found.retry_safety]),
+        ("When the connection breaks", RETRY_SAFETY_SENTENCES[found.retry_safety]),
     ]
 
 
@@ -61,13 +61,13 @@ def _text(rules: TextRules) -> str:
     with_poll = rules.max_length_with_poll
     parts = [
         f"Up to {rules.max_length:,} characters",
-        COUNTED[rules.counted_as],
+        COUNTING_NOTES[rules.counted_as],
         f"{with_media:,} beside media" if with_media else "",
         f"{with_images:,} beside images alone" if with_images else "",
         f"{with_poll:,} as the question of a poll" if with_poll else "",
         f"a link counts as {rules.url_length}" if rules.url_length else "",
-        *(_most(limit, unit) for unit, limit, _ in rules.also),
-        *(f"{_most(limit, unit)} advised" for unit, limit, _ in rules.advised),
+        *(_most(limit, unit) for unit, limit, _ in rules.additional_limits),
+        *(f"{_most(limit, unit)} advised" for unit, limit, _ in rules.advised_limits),
     ]
     return _joined(parts)
 
@@ -142,7 +142,7 @@ def _files(rules: FileRules) -> str:
 
 def _formats(mime_types: Iterable[str]) -> str:
     subtypes = [mime_type.partition("/")[2] for mime_type in mime_types]
-    return ", ".join(FORMATS.get(subtype, subtype.upper()) for subtype in subtypes)
+    return ", ".join(FORMAT_NAMES.get(subtype, subtype.upper()) for subtype in subtypes)
 
 
 def _together(most: int | None) -> str:

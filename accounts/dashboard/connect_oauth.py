@@ -23,8 +23,8 @@ from config.api.caller import Caller
 from config.api.errors import ApiError, Forbidden, NotFound
 from workspaces.workspace_page import caller_of_request
 
-BEGUN_HERE = "connections_begun_here"  # in the session: the ids of the latest attempts
-STORED_ATTEMPTS = 10
+BEGUN_ATTEMPTS_SESSION_KEY = "connections_begun_here"  # in the session: the ids of the latest attempts
+MAX_ATTEMPTS_IN_SESSION = 10
 _ERROR = re.compile(r"[a-zA-Z0-9_.-]{1,60}")
 
 
@@ -51,8 +51,8 @@ def begin_oauth(request: HttpRequest) -> HttpResponse:
     except ApiError as error:
         return _refused(request, caller, "accounts.connect", error)
     assert isinstance(begun, services.BegunAttempt)  # noqa: S101 - the OAuth method always returns BegunAttempt
-    latest = [*request.session.get(BEGUN_HERE, []), begun.attempt_id]
-    request.session[BEGUN_HERE] = latest[-STORED_ATTEMPTS:]
+    latest = [*request.session.get(BEGUN_ATTEMPTS_SESSION_KEY, []), begun.attempt_id]
+    request.session[BEGUN_ATTEMPTS_SESSION_KEY] = latest[-MAX_ATTEMPTS_IN_SESSION:]
     return HttpResponseRedirect(begun.authorization_url)
 
 
@@ -71,15 +71,15 @@ def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
     try:
         if request.method == "POST":
             choice = request.POST.get("choice", "")
-            attached = services.attach_connection(caller=caller, state=state, code=code, choice=choice)
+            attached = services.attach_chosen_account(caller=caller, state=state, code=code, choice=choice)
             return _attached(request, attached)
         returned = services.exchange_code_after_return(caller=caller, state=state, code=code)
-        if returned.attached:
-            return _attached(request, returned.attached)
+        if returned.attached_account:
+            return _attached(request, returned.attached_account)
         accounts = [connection.identity for connection in returned.connections]
         if len(accounts) == 1 and _began_here(request, caller, returned.attempt):
             choice = accounts[0].external_id
-            attached = services.attach_connection(caller=caller, state=state, code=code, choice=choice)
+            attached = services.attach_chosen_account(caller=caller, state=state, code=code, choice=choice)
             return _attached(request, attached)
     except ApiError as error:
         return _refused(request, caller, "accounts.complete_connection", error)
@@ -95,7 +95,7 @@ def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
 
 def _began_here(request: HttpRequest, caller: Caller, attempt: ConnectionAttempt) -> bool:
     """Return whether this person, in this browser session of the dashboard, began the OAuth connection."""
-    return attempt.was_begun_by(caller) and attempt.id in request.session.get(BEGUN_HERE, [])
+    return attempt.was_begun_by(caller) and attempt.id in request.session.get(BEGUN_ATTEMPTS_SESSION_KEY, [])
 
 
 def _attached(request: HttpRequest, account: ConnectedAccount) -> HttpResponse:

@@ -19,9 +19,9 @@ from config.api.caller import require_access
 from config.api.errors import ApiError, missing_or_foreign_id_error
 from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, workspace_page
 
-CONNECT = "accounts.connect"
+CONNECT_OPERATION = "accounts.connect"
 Method = ConnectedAccount.Method
-NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+NO_AUTOCOMPLETE_ATTRIBUTES = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 
 
 class ConnectForm(forms.Form):
@@ -57,8 +57,8 @@ class ConnectionMethod:
     setup: dict[str, Any]
 
 
-@workspace_page("GET", "POST", operation=CONNECT)
-def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
+@workspace_page("GET", "POST", operation=CONNECT_OPERATION)
+def show_connection_methods_or_connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
     """Dashboard page that shows how to connect an account of a platform; a submitted form connects it with credentials.
 
     The HTML form of the OAuth method is sent to /dashboard/connect instead.
@@ -81,7 +81,7 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
             credentials=form.submitted_credentials,
         )
     except ApiError as error:
-        record_refused_write(page, CONNECT, error)
+        record_refused_write(page, CONNECT_OPERATION, error)
         add_api_error_to_form(form, error)
         return _connect_page(page, chosen, form, status=error.status)
     assert isinstance(account, ConnectedAccount)  # noqa: S101 - the credentials method always returns an account
@@ -124,6 +124,6 @@ def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.Field
         help_text=help_text,
         min_length=rule.get("minLength"),
         max_length=rule.get("maxLength"),
-        widget=kind(NO_COMPLETION),
+        widget=kind(NO_AUTOCOMPLETE_ATTRIBUTES),
         validators=[RegexValidator(rule["pattern"], "This does not look as the hint says.")] if "pattern" in rule else [],
     )

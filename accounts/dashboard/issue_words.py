@@ -12,11 +12,11 @@ from django.template.defaultfilters import filesizeformat
 
 from accounts.platforms.issues import Issue, number_with_noun
 
-Facts = Mapping[str, Any]
+IssueFacts = Mapping[str, Any]
 # Units of text that people call characters, and those that they count as things.
-CHARACTERS = frozenset(("characters", "graphemes", "utf16", "weighted", "characters_emoji_bytes"))
-THINGS = {"hashtags": "hashtag", "mentions": "mention", "links": "link", "cashtags": "cashtag"}
-REASONS = {
+CHARACTER_UNITS = frozenset(("characters", "graphemes", "utf16", "weighted", "characters_emoji_bytes"))
+COUNTED_THING_NOUNS = {"hashtags": "hashtag", "mentions": "mention", "links": "link", "cashtags": "cashtag"}
+REDUCED_LIMIT_REASONS = {
     " as the question of a poll": " for the question of a poll",
     " beside images": " together with images",
     " beside media": " together with media",
@@ -38,7 +38,7 @@ def advice_sentence(issue: Issue) -> str:
         return ""
     if hint.action == "replace_text" and "limit" in facts:
         only = ", for this account only" if facts.get("scope") else ""
-        unit = "characters" if facts["unit"] in CHARACTERS else facts["unit"]
+        unit = "characters" if facts["unit"] in CHARACTER_UNITS else facts["unit"]
         return f"Cuts it at a word, to at most {facts['limit']:,} {unit}{only}."
     if issue.code == "MEDIA_TOO_LARGE":
         return f"Compress {'them' if facts.get('together') else 'it'} to {filesizeformat(facts['limit'])} or less."
@@ -47,32 +47,32 @@ def advice_sentence(issue: Issue) -> str:
     return hint.explanation
 
 
-def _too_long(label: str, facts: Facts) -> str:
+def _too_long(label: str, facts: IssueFacts) -> str:
     subject, length, limit, unit = _subject(facts), facts["length"], facts["limit"], facts["unit"]
-    reason = REASONS.get(facts.get("reason", ""), "")
-    if unit in CHARACTERS:
+    reason = REDUCED_LIMIT_REASONS.get(facts.get("reason", ""), "")
+    if unit in CHARACTER_UNITS:
         over = number_with_noun(length - limit, "character")
         return f"{subject} is {over} too long for {label}, which allows {limit:,}{reason}."
-    if unit in THINGS:
+    if unit in COUNTED_THING_NOUNS:
         allowed = f"only {limit}" if limit else "none"
-        return f"{subject} has {number_with_noun(length, THINGS[unit])}; {label} allows {allowed}."
+        return f"{subject} has {number_with_noun(length, COUNTED_THING_NOUNS[unit])}; {label} allows {allowed}."
     if limit:
         size = f"{length:,} of {limit:,} {unit}"
         return f"{subject} is too long for {label}: it takes {size}. Emoji and letters with accents take several."
     return f"{subject} contains {unit}, which {label} does not allow."
 
 
-def _above_advice(label: str, facts: Facts) -> str:
-    unit = THINGS.get(facts["unit"], "character")
+def _above_advice(label: str, facts: IssueFacts) -> str:
+    unit = COUNTED_THING_NOUNS.get(facts["unit"], "character")
     return f"The text has {number_with_noun(facts['length'], unit)}; {label} advises {facts['limit']} at most."
 
 
-def _too_large(label: str, facts: Facts) -> str:
+def _too_large(label: str, facts: IssueFacts) -> str:
     subject = "The files together have" if facts.get("together") else "The file has"
     return f"{subject} {filesizeformat(facts['bytes'])}; {label} allows {filesizeformat(facts['limit'])}."
 
 
-def _invalid_option(label: str, facts: Facts) -> str:
+def _invalid_option(label: str, facts: IssueFacts) -> str:
     """Return what is wrong with a platform option, by the keyword of the JSON Schema that it violates."""
     name, limit = str(facts["option"]).replace("_", " ").capitalize(), facts["limit"]
     problems = {
@@ -93,13 +93,13 @@ def _invalid_option(label: str, facts: Facts) -> str:
     return f"In the options of {label}: {where} {problem}."
 
 
-def _subject(facts: Facts) -> str:
+def _subject(facts: IssueFacts) -> str:
     """Return what a text is called on pages; the posts of a thread are its parts."""
     first, _, number = str(facts["subject"]).partition(" ")
     return f"Part {number} of the thread" if first == "Segment" else str(facts["subject"])
 
 
-_SENTENCES: dict[str, Callable[[str, Facts], str]] = {
+_SENTENCES: dict[str, Callable[[str, IssueFacts], str]] = {
     "TEXT_TOO_LONG": _too_long,
     "ALT_TEXT_TOO_LONG": _too_long,
     "POLL_CHOICE_TOO_LONG": _too_long,

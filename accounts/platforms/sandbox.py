@@ -26,7 +26,7 @@ from accounts.platforms.errors import (
 from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 
-SLOW = timedelta(seconds=5)
+SLOW_DELAY = timedelta(seconds=5)
 
 
 class Sandbox(Platform):
@@ -60,7 +60,7 @@ class Sandbox(Platform):
         if fault := _fault(text, content.attempt):
             raise fault
         if progress.phase == "start" and "[sandbox:slow]" in text:
-            return progress.with_next_step("publish", progress.state, ready_at=timezone.now() + SLOW)
+            return progress.with_next_step("publish", progress.state, ready_at=timezone.now() + SLOW_DELAY)
         if len(sent) + 1 < len(texts):
             sent = (*sent, f"sandbox-{content.key}-{len(sent) + 1}")
             return replace(progress, segments=sent).with_next_step("start", {})

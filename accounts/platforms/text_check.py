@@ -44,7 +44,7 @@ def _limit_and_reason(rules: TextRules, options: Mapping[str, Any], media: Colle
         most, reason = rules.max_length_with_images, " beside images"
     elif rules.max_length_with_media is not None and media:
         most, reason = rules.max_length_with_media, " beside media"
-    taken = rules.taken_by_options(options) if rules.taken_by_options else 0
+    taken = rules.length_taken_by_options(options) if rules.length_taken_by_options else 0
     return (max(most - taken, 0), " beside its options") if taken else (most, reason)
 
 
@@ -67,7 +67,7 @@ def length_issues(
     hint adds about where the shorter text would be valid.
     """
     most, reason = _limit_and_reason(rules, options, media)
-    limits = [(rules.counted_as, most, rules.count), *rules.also]
+    limits = [(rules.counted_as, most, rules.count), *rules.additional_limits]
     lengths = [cached(count, text) for _, _, count in limits]
     over = [(unit, limit, length) for (unit, limit, _), length in zip(limits, lengths, strict=True) if length > limit]
     if not over:
@@ -92,7 +92,7 @@ def length_issues(
 def _advice(platform: str, rules: TextRules, text: str, field: str, cached: CallCache, subject: str) -> list[Issue]:
     """Return the warnings for a text that is within the platform's limit but longer than the platform advises."""
     issues = []
-    for unit, most, count in rules.advised:
+    for unit, most, count in rules.advised_limits:
         if (length := cached(count, text)) > most:
             code, advice = "TEXT_ABOVE_ADVISED", f"Use {most} {unit} or fewer."
             message = f"{subject} counts {length} {unit}; {platform} recommends {most} at most."

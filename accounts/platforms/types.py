@@ -27,19 +27,19 @@ class TextRules:
     `count` is the function that measures the length; `also` has limits in other units. `max_length_with_media` is the
     limit of a text that is the caption of media, if it differs; `max_length_with_images` that with images alone;
     `max_length_with_poll` that of a poll's question. `advised` are recommended limits, given as in `also`; a longer text
-    gets a warning. `taken_by_options`: how much of the length the options use.
+    gets a warning. `length_taken_by_options`: how much of the length the options use.
     """
 
     max_length: int
     counted_as: str  # graphemes, utf16, characters, weighted, bytes …
     count: Callable[[str], int]
     url_length: int | None = None
-    also: tuple[tuple[str, int, Callable[[str], int]], ...] = ()
-    advised: tuple[tuple[str, int, Callable[[str], int]], ...] = ()
+    additional_limits: tuple[tuple[str, int, Callable[[str], int]], ...] = ()
+    advised_limits: tuple[tuple[str, int, Callable[[str], int]], ...] = ()
     max_length_with_media: int | None = None
     max_length_with_images: int | None = None
     max_length_with_poll: int | None = None
-    taken_by_options: Callable[[Mapping[str, Any]], int] | None = None
+    length_taken_by_options: Callable[[Mapping[str, Any]], int] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,12 +114,12 @@ class Capabilities:
     poll: PollRules | None = None  # None: the platform has no polls
     link_preview: LinkPreview = "none"  # who creates the card of a link; "options": the post's options describe it
     not_possible: tuple[str, ...] = ()
-    media_with: Callable[[Mapping[str, Any]], MediaRules] | None = None  # the media rules with a target's options
-    withheld: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
+    media_for_options: Callable[[Mapping[str, Any]], MediaRules] | None = None  # the media rules with a target's options
+    withheld_options: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
 
     def media_rules_for_options(self, options: Mapping[str, Any]) -> MediaRules:
         """Return the MediaRules in these Capabilities for a post with the given options, which may be invalid."""
-        return self.media_with(options) if self.media_with else self.media
+        return self.media_for_options(options) if self.media_for_options else self.media
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from accounts.services.connection_attempts import BegunAttempt, purge_attempts, 
 from accounts.services.disconnect import disconnect_account, disconnect_accounts_of_deleted_workspaces
 from accounts.services.oauth_completion import (
     AccountChoices,
-    attach_connection,
+    attach_chosen_account,
     complete_connection,
     exchange_code_after_return,
 )

@@ -25,7 +25,7 @@ from config.api.errors import ValidationFailed
 from config.api.plan import ResourcePlan, check_plan
 from config.api.request_limits import limit_outbound_requests
 
-NOTHING_ASKED: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+NO_INPUT_SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 def connect_account_or_begin_oauth(
@@ -88,7 +88,7 @@ def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | 
     """
     given = credentials or {}
     details: dict[str, dict[str, str]] = {}
-    for problem in schema_violations(schema or NOTHING_ASKED, given):
+    for problem in schema_violations(schema or NO_INPUT_SCHEMA, given):
         for suffix, code, message in _problems_of(problem):
             field = ".".join(["credentials", *map(str, problem.absolute_path)]) + suffix
             details.setdefault(field, {"field": field, "code": code, "message": message})

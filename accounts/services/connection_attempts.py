@@ -31,7 +31,7 @@ from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.request_limits import limit_outbound_requests
 
-OPEN_FOR = timedelta(minutes=10)
+ATTEMPT_LIFETIME = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
             redirect_uri=redirect_uri,
             begun={"state": state, "authorization_url": authorization.url},
             stored=dict(authorization.stored),
-            expires_at=timezone.now() + OPEN_FOR,
+            expires_at=timezone.now() + ATTEMPT_LIFETIME,
         )
         record_entry(
             caller=caller,
@@ -141,7 +141,7 @@ def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAcc
         row.update(stored=None, begun=None)
         raise as_api_error(error) from error
     sealed = ConnectionAttempt._meta.get_field("opened").seal(attempt.id, [_to_json(each) for each in opened])
-    attempt.expires_at = timezone.now() + OPEN_FOR  # time for the owner to choose an account
+    attempt.expires_at = timezone.now() + ATTEMPT_LIFETIME  # time for the owner to choose an account
     row.update(opened=sealed, stored=None, begun=None, expires_at=attempt.expires_at)
     return opened
 

@@ -45,12 +45,12 @@ class AccountChoices:
 
 
 @dataclass(frozen=True)
-class ReturnedConnection:
+class ReturnedConnectionAttempt:
     """An OAuth connection attempt after the browser's return, with the attached account or the accounts to choose from."""
 
     attempt: ConnectionAttempt
     connections: tuple[AuthorizedAccount, ...] = ()
-    attached: ConnectedAccount | None = None
+    attached_account: ConnectedAccount | None = None
 
 
 def complete_connection(
@@ -83,7 +83,7 @@ def complete_connection(
     return _attach(caller, attempt, connections, choice or connections[0].identity.external_id)
 
 
-def exchange_code_after_return(*, caller: Caller, state: str, code: str) -> ReturnedConnection:
+def exchange_code_after_return(*, caller: Caller, state: str, code: str) -> ReturnedConnectionAttempt:
     """Exchange the OAuth code after a browser's return, and return the attempt with the accounts to choose from.
 
     Attaches nothing. If the code was used before and its only account is attached, returns that account. Raises
@@ -95,18 +95,18 @@ def exchange_code_after_return(*, caller: Caller, state: str, code: str) -> Retu
         raise OAuthStateInvalid()
     require_access(caller, attempt.workspace_id, SCOPE)
     if attempt.account and attempt.opened is None and was_code_sent(attempt, code):
-        return ReturnedConnection(attempt, attached=attempt.account)
-    return ReturnedConnection(attempt, exchange_code(attempt, code))
+        return ReturnedConnectionAttempt(attempt, attached_account=attempt.account)
+    return ReturnedConnectionAttempt(attempt, exchange_code(attempt, code))
 
 
-def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:
+def attach_chosen_account(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:
     """Connect to the workspace the account that a person chose or confirmed after OAuth, and return it.
 
     If the login's only account is already attached, returns that account, whatever `choice` is. Raises ValidationFailed
     (choice), and the errors of `exchange_code_after_return`.
     """
     returned = exchange_code_after_return(caller=caller, state=state, code=code)
-    return returned.attached or _attach(caller, returned.attempt, returned.connections, choice)
+    return returned.attached_account or _attach(caller, returned.attempt, returned.connections, choice)
 
 
 def _preview(caller: Caller, attempt: ConnectionAttempt) -> ConnectedAccount:

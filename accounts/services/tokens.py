@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 REFRESH_LEASE = timedelta(seconds=90)  # longer than a platform's answer plus a wait for the database
 CHECKS, CHECK_SECONDS = 50, 0.1  # how often, and at what interval, to check for tokens that another worker is renewing
 RETRY_SECONDS = 2.0
-AHEAD_SHARE = 0.2  # the share of a token's lifetime that is left when it is renewed: 24 minutes of two hours
+LIFETIME_SHARE_AT_RENEWAL = 0.2  # the share of a token's lifetime that is left when it is renewed: 24 minutes of two hours
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3600.0  # after failed renewals by `renew_expiring_tokens`
 
 
@@ -42,7 +42,7 @@ def renewal_time(expires_at: datetime | None) -> datetime | None:
     if expires_at is None:
         return None
     now = timezone.now()
-    return now + max(expires_at - now, timedelta(0)) * (1 - AHEAD_SHARE)
+    return now + max(expires_at - now, timedelta(0)) * (1 - LIFETIME_SHARE_AT_RENEWAL)
 
 
 def renew_or_await_tokens(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Grant:

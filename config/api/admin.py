@@ -128,5 +128,5 @@ class WaitingJobFilter(admin.SimpleListFilter):
 class IdempotencyRecordAdmin(ReadOnlyAdmin):
     list_display = ("id", "operation", "status", "resource_id", "created_at", "expires_at")
     ordering = ("-expires_at",)
-    finds = {DIGEST: "pk"}
+    indexed_lookups = {DIGEST: "pk"}
     secrets = ("body", "fingerprint")

@@ -19,7 +19,7 @@ from django.http import HttpRequest
 from config.db.ids import PrefixedIdField, lowest_id_at
 
 TRACE, DIGEST, DAY = "trace", "sha256", "day"
-Lookup = str | Callable[[str], Q]  # a column to compare with the word, or a function that returns the condition
+ColumnOrCondition = str | Callable[[str], Q]  # a column to compare with the word, or a function that returns the condition
 
 _TRACE = re.compile(r"[0-9a-f]{32}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -43,22 +43,22 @@ def search_word_kind(word: str) -> str:
 class ExactSearchAdmin(admin.ModelAdmin):
     """The base ModelAdmin with a search by exact words; a row must match all words.
 
-    `finds` maps each kind of word to its indexed column. The row's own id and its creation day are added automatically
-    when the primary key is a prefixed id; `id_prefix` gives the prefix when the key is a plain column.
-    `narrows` maps kinds to columns without an index, which only filter the rows found by another word.
+    `indexed_lookups` maps each kind of word to its indexed column. The row's own id and its creation day are added
+    automatically when the primary key is a prefixed id; `id_prefix` gives the prefix when the key is a plain column.
+    `unindexed_lookups` maps kinds to columns without an index, which only filter the rows found by another word.
     `search_fields` is Django's text search, for small tables.
     """
 
-    finds: ClassVar[Mapping[str, Lookup]] = {}
-    narrows: ClassVar[Mapping[str, Lookup]] = {}
+    indexed_lookups: ClassVar[Mapping[str, ColumnOrCondition]] = {}
+    unindexed_lookups: ClassVar[Mapping[str, ColumnOrCondition]] = {}
     id_prefix: ClassVar[str] = ""
 
     def __init__(self, model: type[Model], site: AdminSite) -> None:
         super().__init__(model, site)
         key = model._meta.pk
         prefix = key.prefix if isinstance(key, PrefixedIdField) else self.id_prefix
-        own: dict[str, Lookup] = {prefix: "pk", DAY: partial(_made_on, prefix)} if prefix else {}
-        self.found_by: dict[str, Lookup] = {**own, **self.finds}
+        own: dict[str, ColumnOrCondition] = {prefix: "pk", DAY: partial(_made_on, prefix)} if prefix else {}
+        self.found_by: dict[str, ColumnOrCondition] = {**own, **self.indexed_lookups}
         self.search_help_text = self._help_text()  # type: ignore[misc]  # computed from the class attributes
 
     def get_search_fields(self, request: HttpRequest) -> Any:
@@ -71,7 +71,7 @@ class ExactSearchAdmin(admin.ModelAdmin):
         """Return the rows that match all words of an admin search; show a message and no rows if one is not searchable."""
         words = [(search_word_kind(word), word) for word in search_term.split()]
         finding = [pair for pair in words if pair[0] in self.found_by]
-        narrowing = [pair for pair in words if pair[0] in self.narrows and pair not in finding]
+        narrowing = [pair for pair in words if pair[0] in self.unindexed_lookups and pair not in finding]
         texts = [pair[1] for pair in words if pair not in finding + narrowing]
         if texts and not self.search_fields:
             return self._nothing(request, queryset, f"This table cannot be searched by {' '.join(texts)}.")
@@ -79,7 +79,7 @@ class ExactSearchAdmin(admin.ModelAdmin):
             alone = " ".join(word for _, word in narrowing)
             return self._nothing(request, queryset, f"{alone} alone would read the whole table.")
         for kind, word in finding + narrowing:
-            lookup = self.narrows.get(kind) or self.found_by[kind]
+            lookup = self.unindexed_lookups.get(kind) or self.found_by[kind]
             queryset = queryset.filter(Q(**{lookup: word}) if isinstance(lookup, str) else lookup(word))
         return super().get_search_results(request, queryset, " ".join(texts)) if texts else (queryset, False)
 
@@ -93,8 +93,8 @@ class ExactSearchAdmin(admin.ModelAdmin):
         found = [_name(kind) for kind in self.found_by] + ([f"words of {', '.join(texts)}"] if texts else [])
         text = f"Finds {_joined_by_or(found)}." if found else ""
         return text + (
-            f" Together with one of these also {_joined_by_or([_name(kind) for kind in self.narrows])}."
-            if self.narrows
+            f" Together with one of these also {_joined_by_or([_name(kind) for kind in self.unindexed_lookups])}."
+            if self.unindexed_lookups
             else ""
         )
 

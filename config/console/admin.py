@@ -33,7 +33,7 @@ class _NoticesAdmin(ReadOnlyAdmin):
 
     list_filter = ("kind",)
     list_select_related = ("workspace",)
-    finds = {"wrk": "workspace_id"}
+    indexed_lookups = {"wrk": "workspace_id"}
 
 
 admin.site.register(Heartbeat, ReadOnlyAdmin, list_display=("duty", "beat_at"))
@@ -45,7 +45,7 @@ admin.site.register(
     ReadOnlyAdmin,
     list_display=("member", "chosen"),
     list_select_related=("member",),
-    finds={"wrk": "member__workspace_id", "usr": "member__user_id"},
+    indexed_lookups={"wrk": "member__workspace_id", "usr": "member__user_id"},
 )
 
 
@@ -56,7 +56,7 @@ class SecondFactorAdmin(ReadOnlyAdmin):
     list_display = ("user", "confirmed", "created_at", "last_used_at", "throttling_failure_count")
     list_select_related = ("user",)
     ordering = ("-created_at",)
-    finds = {"usr": "user_id"}
+    indexed_lookups = {"usr": "user_id"}
 
 
 @admin.register(LogEntry)
@@ -65,7 +65,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
 
     list_display = ("action_time", "user", "action_flag", "content_type", "object_id", "change_message")
     list_select_related = ("user", "content_type")
-    finds = {"usr": "user_id"}
+    indexed_lookups = {"usr": "user_id"}
 
 
 class _SignInsAdmin(ReadOnlyAdmin):
@@ -106,7 +106,7 @@ admin.site.register(
     ReadOnlyAdmin,
     list_display=("id", "user", "provider", "uid", "created"),
     list_select_related=("user",),
-    finds={"usr": "user_id"},
+    indexed_lookups={"usr": "user_id"},
     secrets=("extra_data",),  # contains tokens
 )
 admin.site.register(

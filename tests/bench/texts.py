@@ -27,7 +27,7 @@ def rows() -> list[Row]:
         for each in checked
         for unit, _, count in [
             (each.capabilities.text.counted_as, 0, each.capabilities.text.count),
-            *each.capabilities.text.also,
+            *each.capabilities.text.additional_limits,
         ]
     }
 

@@ -20,7 +20,7 @@ from accounts.platforms.thread_option import check_thread_segments, thread_segme
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 from config.outbound import DestinationForbidden, OutboundError
 
-MAX_ROUNDS = 3  # how often a post's files are uploaded again
+MAX_UPLOAD_ROUNDS = 3  # how often a post's files are uploaded again
 VIDEO_SERVICE_ATTEMPTS = 3
 USE_APP_PASSWORD = "Make an app password in Bluesky's settings and connect with that."  # noqa: S105
 
@@ -56,7 +56,7 @@ class Bluesky(Platform):
             opened = session.sign_in(service, identifier, credentials["app_password"])
             if opened.opened_by_main_password:
                 with suppress(OutboundError, XrpcError):  # a session that is not ended expires
-                    session.delete(service, opened.refresh)
+                    session.end_session(service, opened.refresh)
                 raise CredentialsRejected(
                     "This is the account's own password. The service accepts only app passwords, which can be revoked one "
                     "by one and cannot change the account.",
@@ -99,7 +99,7 @@ class Bluesky(Platform):
         service = self._service(grant.credentials)
         with ERRORS.translating_repeatable_call_errors():
             try:
-                renewed = session.renew(service, grant.tokens["refresh"], pds=grant.tokens["pds"])
+                renewed = session.renew_session(service, grant.tokens["refresh"], pds=grant.tokens["pds"])
             except XrpcError as error:
                 if error.code not in TOKEN_ERRORS:
                     raise
@@ -115,7 +115,7 @@ class Bluesky(Platform):
         A session that has already ended is no error.
         """
         with suppress(TokenExpired, ReauthRequired), ERRORS.translating_repeatable_call_errors():
-            session.delete(self._service(grant.credentials), grant.tokens["refresh"])
+            session.end_session(self._service(grant.credentials), grant.tokens["refresh"])
 
     def link_card_url(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
         """Adapter method that returns the URL which a Bluesky post's link card leads to; None if the post gets no card."""
@@ -178,7 +178,7 @@ class Bluesky(Platform):
             ref = feed_post.create_record_once(_server(grant), grant.external_id, state["rkey"], state["record"])
         except feed_post.BlobsGone as gone:
             rounds = state.get("rounds", 0) + 1
-            if rounds > MAX_ROUNDS or not (content.media or "picture" in state):
+            if rounds > MAX_UPLOAD_ROUNDS or not (content.media or "picture" in state):
                 raise gone.error from gone
             if content.media:
                 return progress.with_next_step("upload", {**state, "blobs": [], "rounds": rounds})

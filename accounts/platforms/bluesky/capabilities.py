@@ -16,7 +16,9 @@ from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Posti
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Bluesky has none
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=300, counted_as="graphemes", count=grapheme_length, also=(("bytes", 3000, utf8_length),)),
+    text=TextRules(
+        max_length=300, counted_as="graphemes", count=grapheme_length, additional_limits=(("bytes", 3000, utf8_length),)
+    ),
     media=MediaRules(
         max_count=4,
         images=ImageRules(

@@ -48,12 +48,12 @@ def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
     """
     with file.open() as opened, ERRORS.translating_content_errors("this file"):
         answer = server.upload("com.atproto.repo.uploadBlob", opened, mime_type=file.mime_type, size_bytes=file.size_bytes)
-    if blob := blob_in(answer):
+    if blob := blob_in_response(answer):
         return blob
     raise Transient("The account's Bluesky server did not name the blob of an uploaded file.")
 
 
-def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
+def blob_in_response(answer: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the blob (reference to an uploaded file) for the embed of a Bluesky post, from a response; None without one."""
     match answer.get("blob"):
         case {"$type": "blob", "ref": {"$link": str()}, "mimeType": str(), "size": int()}:

@@ -26,7 +26,7 @@ from accounts.platforms.bluesky.xrpc import ERRORS, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from config.outbound import NoAnswer, NotSent, OutboundError
 
-COLLECTION = "app.bsky.feed.post"
+POST_COLLECTION = "app.bsky.feed.post"
 RESOLVE_SECONDS = 15.0  # for all mentions of a post together
 READ_SECONDS = 10.0
 RECORD_NOT_FOUND: dict[str, Any] = {}
@@ -83,7 +83,7 @@ def resolve_and_build_record(
     spans = detect_spans(text)
     dids = resolve_handles(server.address, (span.value for span in spans if span.kind == "mention"))
     record: dict[str, Any] = {
-        "$type": COLLECTION,
+        "$type": POST_COLLECTION,
         "text": text,
         "createdAt": timezone.now().isoformat(timespec="milliseconds").replace("+00:00", "Z"),
     }
@@ -127,8 +127,8 @@ def create_record_once(server: Xrpc, did: str, rkey: str, record: Mapping[str, A
 
     Raises platform errors, of which OutcomeUnknown means that the record should be put again, and BlobsGone.
     """
-    uri = f"at://{did}/{COLLECTION}/{rkey}"
-    body = {"repo": did, "collection": COLLECTION, "rkey": rkey, "record": record, "swapRecord": None}
+    uri = f"at://{did}/{POST_COLLECTION}/{rkey}"
+    body = {"repo": did, "collection": POST_COLLECTION, "rkey": rkey, "record": record, "swapRecord": None}
     key_taken = blobs_lost = False
     try:
         answer = server.procedure("com.atproto.repo.putRecord", body)
@@ -174,7 +174,7 @@ def _names_a_lost_blob(error: XrpcError) -> bool:
 
 def _read(address: str, did: str, rkey: str) -> dict[str, Any] | None:
     """Read a Bluesky post from its server; RECORD_NOT_FOUND ({}) if it does not exist, None if the server fails."""
-    params = {"repo": did, "collection": COLLECTION, "rkey": rkey}
+    params = {"repo": did, "collection": POST_COLLECTION, "rkey": rkey}
     try:
         answer = Xrpc(address).query("com.atproto.repo.getRecord", params, timeout=READ_SECONDS)
     except XrpcError as error:

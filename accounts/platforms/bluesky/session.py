@@ -66,7 +66,7 @@ def sign_in(service: str, identifier: str, password: str) -> Session:
     return _session(Xrpc(service).procedure("com.atproto.server.createSession", body), pds=service)
 
 
-def renew(service: str, refresh_token: str, *, pds: str) -> Session:
+def renew_session(service: str, refresh_token: str, *, pds: str) -> Session:
     """Renew a Bluesky login session: exchange its refresh token for new tokens.
 
     `pds` is the account's server unless the response names another one. Raises XrpcError, OutboundError.
@@ -74,7 +74,7 @@ def renew(service: str, refresh_token: str, *, pds: str) -> Session:
     return _session(Xrpc(service, refresh_token).procedure("com.atproto.server.refreshSession"), pds=pds)
 
 
-def delete(service: str, refresh_token: str) -> None:
+def end_session(service: str, refresh_token: str) -> None:
     """End a Bluesky session: revoke its refresh token, even an expired one. Raises XrpcError, OutboundError."""
     Xrpc(service, refresh_token).procedure("com.atproto.server.deleteSession")
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 
-from accounts.platforms.bluesky.embeds import blob_in
+from accounts.platforms.bluesky.embeds import blob_in_response
 from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrorTranslator, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, PlatformError, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, line_without_tokens, one_line
@@ -27,13 +27,13 @@ from accounts.platforms.types import MediaFile, Progress, State
 TOKEN_SECONDS = 1800  # recommended by the tutorial; a server issues none for more than an hour
 PAUSE_SECONDS = 5
 MAX_CHECKS = 180  # a quarter of an hour; after that each attempt of the target checks once more
-MAX_JOBS = 3  # for one video, if the service itself fails
+MAX_VIDEO_JOBS = 3  # for one video, if the service itself fails
 SEND_AGAIN_SECONDS = 30
 
-FAILED = "JOB_STATE_FAILED"
-# Error codes of a failed job: the video cannot be used (UNUSABLE), or the service has failed (SERVICE_FAILED).
-UNUSABLE = frozenset({"validation_failure", "encoding_failure", "pds_upload_unsupported_blob_size"})
-SERVICE_FAILED = frozenset({"pds_upload_failure", "generic_failure", ""})
+FAILED_JOB_STATE = "JOB_STATE_FAILED"
+# Error codes of a failed job: the video cannot be used, or the service has failed.
+UNUSABLE_VIDEO_CODES = frozenset({"validation_failure", "encoding_failure", "pds_upload_unsupported_blob_size"})
+SERVICE_FAILURE_CODES = frozenset({"pds_upload_failure", "generic_failure", ""})
 
 
 class VideoErrorTranslator(BlueskyErrorTranslator):
@@ -131,9 +131,9 @@ class VideoService:
 
 def _next_step(progress: Progress, state: State, job: Mapping[str, Any]) -> Progress:
     """Return the publishing step that follows a response of Bluesky's video service: go on, wait, or upload again."""
-    if blob := blob_in(job):
+    if blob := blob_in_response(job):
         return progress.with_next_step("freeze", {**_without(state, "job", "tries", "looks"), "blobs": [blob]})
-    if job.get("state") == FAILED:
+    if job.get("state") == FAILED_JOB_STATE:
         return _after_failure(progress, state, job)
     timeout = Transient("Bluesky has not finished processing the video.")
     return check_later_or_raise(
@@ -144,16 +144,16 @@ def _next_step(progress: Progress, state: State, job: Mapping[str, Any]) -> Prog
 def _after_failure(progress: Progress, state: State, job: Mapping[str, Any]) -> Progress:
     code = one_line(job.get("failureCode"))
     reason = line_without_tokens(job.get("message")) or line_without_tokens(job.get("error")) or code or NO_REASON
-    if code in SERVICE_FAILED:
+    if code in SERVICE_FAILURE_CODES:
         return _send_again(progress, state, reason)
-    if code not in UNUSABLE:
+    if code not in UNUSABLE_VIDEO_CODES:
         report_unmapped_code("bluesky", f"video job {code}")
     raise ContentRejected(f"Bluesky could not process the video: {reason}")
 
 
 def _send_again(progress: Progress, state: State, reason: str) -> Progress:
-    """Plan another upload of a video that Bluesky failed to process. Raises ContentRejected after MAX_JOBS uploads."""
-    if state["tries"] >= MAX_JOBS:
+    """Plan another upload of a video that Bluesky failed to process. Raises ContentRejected after MAX_VIDEO_JOBS uploads."""
+    if state["tries"] >= MAX_VIDEO_JOBS:
         raise ContentRejected(f"Bluesky could not process the video: {reason}", suggested_action="Retry the post later.")
     ready_at = timezone.now() + timedelta(seconds=SEND_AGAIN_SECONDS)
     return progress.with_next_step("upload", _without(state, "job", "looks"), ready_at=ready_at)

@@ -63,7 +63,7 @@ class Discord(Platform):
         """
         if progress.phase == "start":
             return Progress("send")
-        return message.send(self._webhook(grant.credentials), grant.tokens["guild_id"], content)
+        return message.send_message(self._webhook(grant.credentials), grant.tokens["guild_id"], content)
 
     def _webhook(self, credentials: Mapping[str, Any]) -> WebhookClient:
         return webhook_client(credentials["webhook_url"], self.platform_setting("API_BASE").rstrip("/"))

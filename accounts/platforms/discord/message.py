@@ -22,7 +22,7 @@ FLAGS = {"suppress_embeds": 1 << 2, "suppress_notifications": 1 << 12}
 SLOWEST_UPLOAD = 200_000  # bytes per second
 
 
-def send(hook: WebhookClient, guild_id: str, content: Content) -> Published:
+def send_message(hook: WebhookClient, guild_id: str, content: Content) -> Published:
     """Build a Discord message and send it once. Raises PlatformError, such as OutcomeUnknown if it may be published."""
     with ERRORS.translating_publish_errors("this message", final=True):
         try:

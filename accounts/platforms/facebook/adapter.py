@@ -11,7 +11,7 @@ from accounts.platforms.facebook import media, posts
 from accounts.platforms.facebook.authorization import FacebookApplication
 from accounts.platforms.facebook.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.facebook.errors import ERRORS
-from accounts.platforms.facebook.lookup import COMMENTS
+from accounts.platforms.facebook.lookup import FIRST_COMMENT_STEPS
 from accounts.platforms.facebook.page import FIELDS, SITE, FacebookPageClient, identity_of
 from accounts.platforms.meta.graph import Graph, versioned_address
 from accounts.platforms.meta.platform import MetaPlatform
@@ -46,9 +46,9 @@ class Facebook(MetaPlatform):
         "send": media.send_video,
         "create": posts.create,
         "settle": posts.check_video_processing,
-        "comment": COMMENTS.create,
+        "comment": FIRST_COMMENT_STEPS.create,
     }
-    searches = {"create": posts.find_possibly_published_post, "comment": COMMENTS.find_possibly_added_comment}
+    searches = {"create": posts.find_possibly_published_post, "comment": FIRST_COMMENT_STEPS.find_possibly_added_comment}
 
     def application(self) -> FacebookApplication:
         """Adapter method that returns the operator's OAuth app at Facebook, built from the settings."""

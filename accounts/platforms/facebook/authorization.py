@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
-from accounts.platforms.facebook.capabilities import NEEDED
+from accounts.platforms.facebook.capabilities import REQUIRED_SCOPES
 from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.page import FIELDS, identity_of
 from accounts.platforms.meta.graph import Graph, listed_objects
@@ -27,14 +27,14 @@ class FacebookApplication(MetaApplication):
 
     label = "Facebook"
     errors = ERRORS
-    needed = NEEDED
+    needed_scopes = REQUIRED_SCOPES
 
     def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange an OAuth code for a person's long-lived Facebook token, with which the person's pages are listed.
 
         Raises the same errors as `exchange_for_token`.
         """
-        params = self.code_params(code, redirect_uri)
+        params = self.code_exchange_params(code, redirect_uri)
         short = self.exchange_for_token("GET", self.token_url, params)
         credentials = {name: params[name] for name in ("client_id", "client_secret")}
         extension = {"grant_type": "fb_exchange_token", "fb_exchange_token": short["access_token"]}

@@ -16,9 +16,9 @@ from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
-NEEDED = ("pages_show_list", "pages_read_engagement", "pages_manage_posts")  # required for publishing
+REQUIRED_SCOPES = ("pages_show_list", "pages_read_engagement", "pages_manage_posts")  # required for publishing
 # The scopes that are requested by default: the further ones are for comments and for the pages of businesses.
-SCOPES = (*NEEDED, "pages_manage_engagement", "business_management")
+SCOPES = (*REQUIRED_SCOPES, "pages_manage_engagement", "business_management")
 
 OPTIONS: dict[str, Any] = {
     **object_schema(

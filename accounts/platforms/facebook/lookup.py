@@ -34,7 +34,7 @@ POSTS_ARE_LISTED = "graph-api/reference/page/published_posts: all published post
 STORIES_ARE_LISTED = "page-stories-api: all stories of the page"
 UNREADABLE_LIST_MEANINGS: tuple[Meaning, ...] = ("permission", "content", "app")  # errors by which a list is refused for good
 
-COMMENTS = FirstCommentSteps(
+FIRST_COMMENT_STEPS = FirstCommentSteps(
     ERRORS,
     text_field="message",
     params={"fields": "id,message,from", "filter": "stream", "order": "reverse_chronological", "limit": PAGE_SIZE},

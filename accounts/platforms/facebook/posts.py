@@ -68,7 +68,9 @@ def find_possibly_published_post(
     state = progress.state
     if kind_of(content) not in VIDEO_KINDS:
         found = lookup.find_possibly_published_post(page, content, state)
-        return found if isinstance(found, NotPublishedProof) else lookup.COMMENTS.next_step(content, progress, found)
+        return (
+            found if isinstance(found, NotPublishedProof) else lookup.FIRST_COMMENT_STEPS.next_step(content, progress, found)
+        )
     video = media.fetch_video_status(page, state["video"])
     if video.status == "unpublished":
         return NotPublishedProof(UploadStatusProof("the video is unpublished"))
@@ -85,7 +87,7 @@ def _after_status(
         return _wait(progress)
     video_id = progress.state["video"]
     story = lookup.find_story_showing_file(page, video_id) if kind_of(content) in STORY_KINDS else None
-    return lookup.COMMENTS.next_step(content, progress, story or Published(video_id, video.permalink))
+    return lookup.FIRST_COMMENT_STEPS.next_step(content, progress, story or Published(video_id, video.permalink))
 
 
 def _wait(progress: Progress) -> Progress:
@@ -130,7 +132,7 @@ def _after_success(
     kind = kind_of(content)
     if kind not in VIDEO_KINDS | STORY_KINDS:
         post_id = id_of(answer)
-        return lookup.COMMENTS.next_step(content, progress, Published(post_id, _permalink(page, post_id)))
+        return lookup.FIRST_COMMENT_STEPS.next_step(content, progress, Published(post_id, _permalink(page, post_id)))
     if answer.get("success") is not True:
         raise UnreadableAnswer("The response does not say that the post was accepted.")
     if kind in VIDEO_KINDS:

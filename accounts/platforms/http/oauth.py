@@ -24,8 +24,8 @@ from config.outbound import OutboundError, Response, request
 TIMEOUT_SECONDS = 20.0
 MAX_RESPONSE_BYTES = 262_144
 # The error by which a token endpoint says that a grant has ended permanently (RFC 6749, 5.2).
-GRANT_ENDED = frozenset({"invalid_grant"})
-WRONG_APPLICATION = frozenset({"invalid_client", "unauthorized_client", "unsupported_grant_type"})
+GRANT_ENDED_CODES = frozenset({"invalid_grant"})
+WRONG_APPLICATION_CODES = frozenset({"invalid_client", "unauthorized_client", "unsupported_grant_type"})
 _PASSING = frozenset({"temporarily_unavailable", "server_error"})
 
 
@@ -50,7 +50,7 @@ class OAuthApplication:
     basic: ClassVar[bool] = False  # the application authenticates with an Authorization header, not in the request body
     exchange_params: ClassVar[Mapping[str, str]] = {}
     client_id_parameter: ClassVar[str] = "client_id"
-    grant_ended: ClassVar[frozenset[str]] = GRANT_ENDED
+    grant_ended_codes: ClassVar[frozenset[str]] = GRANT_ENDED_CODES
     # Statuses after which a token is revoked. With 400 the platform does not have the token, so it was revoked before.
     revoked_statuses: ClassVar[frozenset[int]] = frozenset({200, 400})
     authenticates_revocation: ClassVar[bool] = True
@@ -99,7 +99,7 @@ class OAuthApplication:
         if response.status == 200 and answer.get("access_token"):
             return answer
         error = self.oauth_error_code(response)
-        if error in self.grant_ended:
+        if error in self.grant_ended_codes:
             raise ReauthRequired(f"{self.label} says that the access to this account has ended.")
         self._raise_if_passing(response, error)
         raise Transient(f"{self.label} did not renew the access: {response.status} {error}".rstrip())
@@ -124,7 +124,7 @@ class OAuthApplication:
         if response.status == 200 and "access_token" in answer:
             return answer
         error = self.oauth_error_code(response)
-        if error in WRONG_APPLICATION:
+        if error in WRONG_APPLICATION_CODES:
             raise ConnectionUnavailable(f"{self.label} does not accept this service's client id or secret.")
         self._raise_if_passing(response, error)
         if response.status == 200 and not error:

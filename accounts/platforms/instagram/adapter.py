@@ -11,7 +11,7 @@ from typing import Any
 from accounts.platforms.errors import CredentialsRejected, ReauthRequired
 from accounts.platforms.http.responses import https_url_or_empty, one_line
 from accounts.platforms.instagram import containers, posts
-from accounts.platforms.instagram.capabilities import CAPABILITIES, NEEDED, SCOPES, SETUP
+from accounts.platforms.instagram.capabilities import CAPABILITIES, REQUIRED_SCOPES, SCOPES, SETUP
 from accounts.platforms.instagram.errors import ERRORS
 from accounts.platforms.meta.graph import id_of, unversioned_address, username_of
 from accounts.platforms.meta.platform import MetaApplication, MetaPlatform
@@ -27,7 +27,7 @@ class InstagramApplication(MetaApplication):
     label = "Instagram"
     errors = ERRORS
     grant_prefix = "ig"
-    needed = NEEDED
+    needed_scopes = REQUIRED_SCOPES
 
 
 class Instagram(MetaPlatform):
@@ -55,9 +55,12 @@ class Instagram(MetaPlatform):
         "process": containers.check_containers,
         "gather": containers.create_carousel,
         "create": posts.publish_container,
-        "comment": posts.COMMENTS.create,
+        "comment": posts.FIRST_COMMENT_STEPS.create,
     }
-    searches = {"create": posts.find_possibly_published_post, "comment": posts.COMMENTS.find_possibly_added_comment}
+    searches = {
+        "create": posts.find_possibly_published_post,
+        "comment": posts.FIRST_COMMENT_STEPS.find_possibly_added_comment,
+    }
 
     def application(self) -> InstagramApplication:
         """Return the operator's OAuth app at Instagram, from the settings.

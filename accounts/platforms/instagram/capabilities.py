@@ -20,8 +20,8 @@ from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
-NEEDED = ("instagram_business_basic", "instagram_business_content_publish")  # required for publishing
-SCOPES = (*NEEDED, "instagram_business_manage_comments")  # the scopes that are requested by default
+REQUIRED_SCOPES = ("instagram_business_basic", "instagram_business_content_publish")  # required for publishing
+SCOPES = (*REQUIRED_SCOPES, "instagram_business_manage_comments")  # the scopes that are requested by default
 
 _HASHTAG = re.compile(r"(?<![\w&])#\w*[^\W\d_]\w*")
 _MENTION = re.compile(r"(?<![\w.])@\w[\w.]*")
@@ -108,11 +108,11 @@ CAPABILITIES = Capabilities(
         max_length=2200,
         counted_as="characters",
         count=code_point_length,
-        also=(("hashtags", 30, count_hashtags), ("mentions", 20, count_mentions)),
-        advised=(("hashtags", 5, count_hashtags),),
+        additional_limits=(("hashtags", 30, count_hashtags), ("mentions", 20, count_mentions)),
+        advised_limits=(("hashtags", 5, count_hashtags),),
     ),
     media=_MEDIA,
-    media_with=media_rules_with_options,
+    media_for_options=media_rules_with_options,
     features=(
         "text",
         "mentions",

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from accounts.platforms.meta.errors import MetaErrorTranslator
 
-EXPIRED = frozenset({2207006, 2207008, 2207020})  # the container no longer exists, but can be created again
-NOT_READY = 2207027
-DAILY_LIMIT = 2207042
+EXPIRED_CONTAINER_CODES = frozenset({2207006, 2207008, 2207020})  # the container no longer exists, but can be created again
+NOT_READY_CODE = 2207027
+DAILY_LIMIT_CODE = 2207042
 
 
 class InstagramErrorTranslator(MetaErrorTranslator):
@@ -19,10 +19,10 @@ class InstagramErrorTranslator(MetaErrorTranslator):
     name = "instagram"
     label = "Instagram"
     meanings = {
-        **dict.fromkeys(EXPIRED, "content"),
-        **dict.fromkeys((2207001, 2207003, 2207032, 2207053, 2207076, 2207077, 2207082, NOT_READY), "transient"),
+        **dict.fromkeys(EXPIRED_CONTAINER_CODES, "content"),
+        **dict.fromkeys((2207001, 2207003, 2207032, 2207053, 2207076, 2207077, 2207082, NOT_READY_CODE), "transient"),
         2207052: "transient",  # the file could not be fetched, which may succeed later
-        DAILY_LIMIT: "rate_limit",
+        DAILY_LIMIT_CODE: "rate_limit",
         2207050: "permission",  # the account is restricted
         **dict.fromkeys((2207004, 2207005, 2207009, 2207010, 2207023, 2207026, 2207028, 2207051, 2207057), "content"),
         **dict.fromkeys((-1, -2, 9004, 9007), "transient"),

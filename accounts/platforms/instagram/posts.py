@@ -12,7 +12,7 @@ from contextlib import suppress
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, Transient
 from accounts.platforms.http.responses import https_url_or_empty
 from accounts.platforms.instagram import containers
-from accounts.platforms.instagram.errors import DAILY_LIMIT, ERRORS, EXPIRED, NOT_READY
+from accounts.platforms.instagram.errors import DAILY_LIMIT_CODE, ERRORS, EXPIRED_CONTAINER_CODES, NOT_READY_CODE
 from accounts.platforms.meta.comments import FirstCommentSteps
 from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
 from accounts.platforms.meta.graph import AccountClient, id_of, listed_objects, same_text, start_with_clock_tolerance, time_of
@@ -21,7 +21,7 @@ from accounts.platforms.types import Content, NotPublishedProof, Progress, Publi
 PAGE_SIZE = "50"
 MAX_STORY_SECONDS = 60
 
-COMMENTS = FirstCommentSteps(
+FIRST_COMMENT_STEPS = FirstCommentSteps(
     ERRORS,
     text_field="text",
     params={"fields": "id,text", "limit": PAGE_SIZE},
@@ -46,7 +46,7 @@ def publish_container(account: AccountClient, content: Content, progress: Progre
                 raise
             return _after_refusal(account, content, progress, error)
         media_id = id_of(answer)
-    return COMMENTS.next_step(content, progress, Published(media_id, _permalink(account, media_id)))
+    return FIRST_COMMENT_STEPS.next_step(content, progress, Published(media_id, _permalink(account, media_id)))
 
 
 def find_possibly_published_post(
@@ -97,7 +97,7 @@ def _after_refusal(account: AccountClient, content: Content, progress: Progress,
     not mean that the post is rejected.
     """
     state = progress.state
-    if refused.subcode == DAILY_LIMIT:
+    if refused.subcode == DAILY_LIMIT_CODE:
         seconds = refused.retry_after or daily_limit_pause_seconds(content.attempt)
         raise RateLimited(ERRORS.repeatable_call_error(refused).message, retry_after=seconds) from refused
     if ERRORS.meaning_of(refused) in ("token", "permission", "rate_limit", "app"):
@@ -107,14 +107,14 @@ def _after_refusal(account: AccountClient, content: Content, progress: Progress,
         return _after_publication(account, content, progress)
     if status == "EXPIRED":
         return containers.restart_containers_step(progress, refused.reason)
-    if status == "IN_PROGRESS" or refused.subcode == NOT_READY:
+    if status == "IN_PROGRESS" or refused.subcode == NOT_READY_CODE:
         return containers.check_later_or_give_up(progress, {**state, "pending": [state["container"]]})
     raise refused
 
 
 def _status_after(account: AccountClient, content: Content, container: str, refused: GraphError) -> str:
     """Return the status of a prepared post that Instagram refused to publish, perhaps because it is already published."""
-    is_expired = refused.subcode in EXPIRED
+    is_expired = refused.subcode in EXPIRED_CONTAINER_CODES
     try:
         status, _ = containers.fetch_container_status(account, container)
     except Transient:
@@ -146,5 +146,5 @@ def _after_publication(account: AccountClient, content: Content, progress: Progr
         matching = [each for each in recent if same_text(each.get("caption"), caption)]
         if len(matching) == 1:
             published = Published(id_of(matching[0]), https_url_or_empty(matching[0].get("permalink")))
-            return COMMENTS.next_step(content, progress, published)
+            return FIRST_COMMENT_STEPS.next_step(content, progress, published)
     return Published("", "", note="Instagram has published the post, but does not say which of the account's posts it is.")

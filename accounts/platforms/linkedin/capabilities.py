@@ -121,5 +121,5 @@ def capabilities_for_scopes(account: AccountLimitsAndScopes) -> Capabilities:
         CAPABILITIES,
         features=tuple(name for name in CAPABILITIES.features if name != FIRST_COMMENT),
         options={**CAPABILITIES.options, "properties": properties},
-        withheld={FIRST_COMMENT: why},
+        withheld_options={FIRST_COMMENT: why},
     )

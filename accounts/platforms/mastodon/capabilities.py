@@ -113,7 +113,7 @@ def capabilities_with_limits(
             counted_as="graphemes",
             count=mastodon_length,
             url_length=URL_LENGTH,
-            taken_by_options=_spoiler_length,
+            length_taken_by_options=_spoiler_length,
         ),
         media=MediaRules(
             max_count=media,

@@ -20,9 +20,9 @@ from accounts.platforms.meta.graph import VERSION, AccountClient, Graph, listed_
 from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress, Published
 from config.outbound import OutboundError
 
-Method = Literal["GET", "POST"]
-Step = Callable[[Any, Content, Progress], Progress | Published]
-Search = Callable[[Any, Content, Progress], Progress | Published | NotPublishedProof]
+HttpMethod = Literal["GET", "POST"]
+PublishStep = Callable[[Any, Content, Progress], Progress | Published]
+PublishedPostSearch = Callable[[Any, Content, Progress], Progress | Published | NotPublishedProof]
 
 
 class MetaPlatform(OAuthPlatform):
@@ -33,8 +33,10 @@ class MetaPlatform(OAuthPlatform):
 
     api_base: ClassVar[str]  # the API's address without a version
     default_scopes: ClassVar[tuple[str, ...]]
-    steps: ClassVar[Mapping[str, Step]]  # the function of each phase
-    searches: ClassVar[Mapping[str, Search]]  # the function that searches for the post, of each irreversible phase
+    steps: ClassVar[Mapping[str, PublishStep]]  # the function of each phase
+    searches: ClassVar[
+        Mapping[str, PublishedPostSearch]
+    ]  # the function that searches for the post, of each irreversible phase
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Run the step of publishing at a Meta platform that `progress.phase` names, such as an upload."""
@@ -76,19 +78,19 @@ class MetaApplication(OAuthApplication):
     scope_separator = ","
     errors: ClassVar[MetaErrorTranslator]
     grant_prefix: ClassVar[str]  # prefix of the grant types, such as `th` of `th_exchange_token`
-    needed: ClassVar[tuple[str, ...]] = ()
+    needed_scopes: ClassVar[tuple[str, ...]] = ()
 
     @property
     def required_scopes(self) -> tuple[str, ...]:
         """The OAuth scopes without which the service cannot publish at the Meta platform."""
-        return self.needed
+        return self.needed_scopes
 
     def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange an OAuth code of a Meta platform for a token of sixty days. Returns the JSON, with granted scopes.
 
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
         """
-        form = {"grant_type": "authorization_code", **self.code_params(code, redirect_uri)}
+        form = {"grant_type": "authorization_code", **self.code_exchange_params(code, redirect_uri)}
         short = self.exchange_for_token("POST", self.token_url, form)
         granted = _permissions(short)
         self.check_token_response(granted)
@@ -113,7 +115,7 @@ class MetaApplication(OAuthApplication):
         except (ReauthRequired, ConnectionUnavailable) as error:
             raise Transient(f"{self.label} did not renew the access: {error.message}") from error
 
-    def code_params(self, code: str, redirect_uri: str) -> dict[str, str]:
+    def code_exchange_params(self, code: str, redirect_uri: str) -> dict[str, str]:
         """Return the parameters that exchange a Meta OAuth code for a token, without the `#_` that Meta adds to the code."""
         return {
             "client_id": self.client_id,
@@ -122,7 +124,7 @@ class MetaApplication(OAuthApplication):
             "code": code.removesuffix("#_"),
         }
 
-    def exchange_for_token(self, method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
+    def exchange_for_token(self, method: HttpMethod, url: str, params: Mapping[str, str]) -> dict[str, Any]:
         """Request an access token from a Meta platform in exchange for an OAuth code or a short-lived token.
 
         Raises CredentialsRejected (the code or token), ConnectionUnavailable, Transient.
@@ -137,7 +139,7 @@ class MetaApplication(OAuthApplication):
             raise wrong_code_error(self.label) from error
 
 
-def _tokens(method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
+def _tokens(method: HttpMethod, url: str, params: Mapping[str, str]) -> dict[str, Any]:
     graph = Graph(url)
     answer = graph.get("", params) if method == "GET" else graph.post_form("", params)
     if isinstance(answer.get("data"), list):  # Instagram wraps the response to a code

@@ -15,7 +15,7 @@ from accounts.platforms.http.responses import json_object_or_none
 from config.outbound import Response
 
 # Errors after which the call may have been carried out in part.
-PERHAPS_DONE_CODES = frozenset({"internal_error", "fatal_error", "file_update_failed"})
+UNCERTAIN_OUTCOME_CODES = frozenset({"internal_error", "fatal_error", "file_update_failed"})
 TRANSIENT_CODES = frozenset(
     {"service_unavailable", "team_added_to_org", "org_login_required", "request_timeout", "accesslimited"}
 )
@@ -101,11 +101,13 @@ class SlackErrorTranslator(ErrorTranslator[SlackError]):
         if error.code in self.channel_closed:
             message = f"Slack does not let the {self.client} post to the channel: {error.reason}"
             return ReauthRequired(message, suggested_action=CHECK_CHANNEL_ADVICE)
-        return self.transient_error(error) if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES else None
+        return (
+            self.transient_error(error) if not error.code or error.code in TRANSIENT_CODES | UNCERTAIN_OUTCOME_CODES else None
+        )
 
     def request_may_have_taken_effect(self, error: SlackError) -> bool:
         """Return whether Slack may have carried out the request although it answered with this error."""
-        return error.status >= 500 or error.code in PERHAPS_DONE_CODES or (error.status < 300 and not error.from_api)
+        return error.status >= 500 or error.code in UNCERTAIN_OUTCOME_CODES or (error.status < 300 and not error.from_api)
 
     def means_content_rejected(self, error: SlackError) -> bool:
         """Return whether Slack's error means that it refuses the message."""

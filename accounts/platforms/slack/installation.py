@@ -17,9 +17,9 @@ from accounts.platforms.errors import ConnectionUnavailable, PlatformError, Reau
 from accounts.platforms.http.oauth import OAuthApplication, basic_header, wrong_code_error
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, one_line, required_matching_text
 from accounts.platforms.slack.client import (
-    PERHAPS_DONE_CODES,
     RATE_LIMIT_CODES,
     TRANSIENT_CODES,
+    UNCERTAIN_OUTCOME_CODES,
     SlackError,
     SlackErrorTranslator,
     WebApi,
@@ -27,8 +27,8 @@ from accounts.platforms.slack.client import (
 from accounts.platforms.types import Identity
 
 MAX_CHANNELS, PAGE = 1000, 500
-WRONG_CODE = frozenset({"invalid_code", "code_already_used", "code_expired"})
-WRONG_APPLICATION = frozenset(
+INVALID_OAUTH_CODE_ERRORS = frozenset({"invalid_code", "code_already_used", "code_expired"})
+WRONG_APPLICATION_CODES = frozenset(
     {
         "bad_client_secret",
         "bad_redirect_uri",
@@ -50,16 +50,16 @@ class CodeExchangeErrorTranslator(SlackErrorTranslator):
 
     def platform_specific_error(self, error: SlackError) -> PlatformError | None:
         """Return the PlatformError for a Slack installation's errors about the app or the OAuth code; None for others."""
-        if error.code in WRONG_APPLICATION:
+        if error.code in WRONG_APPLICATION_CODES:
             return ConnectionUnavailable(f"Slack does not accept the operator's app as it is set up: {error.code}")
         passes = (
             error.status == 429
             or error.status >= 500
-            or error.code in RATE_LIMIT_CODES | TRANSIENT_CODES | PERHAPS_DONE_CODES
+            or error.code in RATE_LIMIT_CODES | TRANSIENT_CODES | UNCERTAIN_OUTCOME_CODES
         )
         if passes or not error.code:
             return super().platform_specific_error(error)
-        if error.code not in WRONG_CODE:
+        if error.code not in INVALID_OAUTH_CODE_ERRORS:
             report_unmapped_code(self.name, error.code)
         return wrong_code_error(self.label)
 

@@ -30,7 +30,7 @@ CAPABILITIES = Capabilities(
         max_length=500,
         counted_as="characters_emoji_bytes",
         count=threads_platform_length,
-        also=(("links", MAX_LINKS, count_different_links),),
+        additional_limits=(("links", MAX_LINKS, count_different_links),),
     ),
     media=MediaRules(
         max_count=20,

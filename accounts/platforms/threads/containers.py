@@ -19,13 +19,13 @@ from accounts.platforms.types import Content, MediaFile, Progress, State
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5, 60  # between checks whether a container is ready
 MAX_CHECKS = 31  # half an hour
-CHECKS_OF_UNKNOWN = 3  # of a container that was created just now, which Threads may not find yet
+MAX_CHECKS_OF_UNKNOWN = 3  # of a container that was created just now, which Threads may not find yet
 MAX_REPETITIONS = 2  # how often the containers of a segment are created again
 FIRST_SEGMENT_OPTIONS = ("reply_control", "topic_tag", "link_attachment")
 NO_SUCH_OBJECT = (100, 33)
 STATUSES = frozenset({"FINISHED", "IN_PROGRESS", "ERROR", "EXPIRED", "PUBLISHED"})
 # Besides Threads' own statuses: UNKNOWN if Threads does not find the container, A_POST if the id is that of a post.
-PUBLISHED = frozenset({"PUBLISHED", "A_POST"})
+PUBLISHED_STATUSES = frozenset({"PUBLISHED", "A_POST"})
 
 
 def create_next_container(account: AccountClient, content: Content, progress: Progress) -> Progress:
@@ -55,13 +55,13 @@ def check_containers(account: AccountClient, progress: Progress) -> Progress | N
     while waiting:
         with ERRORS.translating_repeatable_call_errors():
             status, reason = fetch_container_status(account, waiting[0])
-        if status in PUBLISHED and waiting[0] == state.get("container"):
+        if status in PUBLISHED_STATUSES and waiting[0] == state.get("container"):
             return None
-        if status == "IN_PROGRESS" or (status == "UNKNOWN" and state["looks"] <= CHECKS_OF_UNKNOWN):
+        if status == "IN_PROGRESS" or (status == "UNKNOWN" and state["looks"] <= MAX_CHECKS_OF_UNKNOWN):
             return check_later_or_give_up(progress, state, waiting)
         if status == "ERROR" and not reason.startswith("FAILED_DOWNLOADING"):
             raise ContentRejected(f"Threads could not process the post: {_explanation(reason)}")
-        if status != "FINISHED" and status not in PUBLISHED:
+        if status != "FINISHED" and status not in PUBLISHED_STATUSES:
             return restart_containers_step(progress, f"Threads could not prepare the post: {_explanation(reason or status)}")
         waiting.pop(0)
     state = {name: value for name, value in state.items() if name not in ("waiting", "looks")}

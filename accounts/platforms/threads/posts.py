@@ -76,7 +76,7 @@ def find_possibly_published_post(
     """
     with ERRORS.translating_repeatable_call_errors():
         status, _ = containers.fetch_container_status(account, progress.state["container"])
-    if status in containers.PUBLISHED:
+    if status in containers.PUBLISHED_STATUSES:
         return _after_segment(content, progress, _id_of_published(account, content, progress))
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
         raise Transient("Threads is still publishing the post.")

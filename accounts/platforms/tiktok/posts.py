@@ -15,7 +15,7 @@ from accounts.platforms.http.responses import UnreadableAnswer, one_line, requir
 from accounts.platforms.tiktok.client import Api
 from accounts.platforms.types import Content
 
-LABELS = ("brand_content_toggle", "brand_organic_toggle")
+COMMERCIAL_CONTENT_OPTIONS = ("brand_content_toggle", "brand_organic_toggle")
 _USERNAME = re.compile(r"[\w.]{1,64}")
 
 
@@ -102,7 +102,7 @@ def video_post_info(content: Content, creator: CreatorLimits) -> dict[str, Any]:
     }
     if "cover_timestamp_ms" in options:
         info["video_cover_timestamp_ms"] = options["cover_timestamp_ms"]
-    return info | {name: options[name] for name in (*LABELS, "is_aigc") if name in options}
+    return info | {name: options[name] for name in (*COMMERCIAL_CONTENT_OPTIONS, "is_aigc") if name in options}
 
 
 def photo_body(content: Content, *, comment_disabled: bool) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def photo_body(content: Content, *, comment_disabled: bool) -> dict[str, Any]:
         "privacy_level": options["privacy_level"],
         "disable_comment": comment_disabled or options.get("disable_comment", False),
     }
-    info |= {name: options[name] for name in (*LABELS, "title", "auto_add_music") if name in options}
+    info |= {name: options[name] for name in (*COMMERCIAL_CONTENT_OPTIONS, "title", "auto_add_music") if name in options}
     return {
         "media_type": "PHOTO",
         "post_mode": "DIRECT_POST",

@@ -26,7 +26,7 @@ from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_uplo
 CHUNKS_PER_STEP = 4
 CHUNK_BYTES = 10_000_000
 CHUNK_SECONDS = 300.0
-OUT_OF_ORDER, ENDED = 416, (403, 404, 410)
+OUT_OF_ORDER_STATUS, ENDED_UPLOAD_STATUSES = 416, (403, 404, 410)
 DOMAIN = "tiktokapis.com"
 _PUBLISH_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
@@ -189,9 +189,9 @@ def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> 
     try:
         JsonClient("").send_to_url("PUT", address, data=chunk, headers=headers, timeout=CHUNK_SECONDS)
     except PlatformHttpError as error:
-        if error.status in ENDED:
+        if error.status in ENDED_UPLOAD_STATUSES:
             raise UploadUrlExpired from error
-        if error.status == OUT_OF_ORDER:
+        if error.status == OUT_OF_ORDER_STATUS:
             raise ChunkOutOfOrder from error
         raise
 

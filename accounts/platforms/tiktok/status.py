@@ -31,7 +31,7 @@ MAX_ANNOUNCEMENTS = 3
 IN_PROGRESS = ("PROCESSING_UPLOAD", "PROCESSING_DOWNLOAD")
 # Nothing was published, and the same post may succeed when it is announced again.
 TRANSIENT_REASONS = frozenset({"internal", "video_pull_failed", "photo_pull_failed", "auth_removed"})
-REJECTED = {
+REJECTION_REASONS = {
     "file_format_check_failed": "the file's format is not accepted",
     "duration_check_failed": "the video's length is not accepted",
     "frame_rate_check_failed": "the video's frame rate is not accepted",
@@ -42,7 +42,7 @@ REJECTED = {
     "spam_risk_too_many_posts": "the creator has posted as much as TikTok allows in a day",
     "spam_risk_user_banned_from_posting": "TikTok does not let the creator post",
 }
-NO_ADDRESS = "TikTok has not named the post's address; the link leads to its creator."
+MISSING_URL_NOTE = "TikTok has not named the post's address; the link leads to its creator."
 _POST_ID = re.compile(r"[0-9]{1,20}")
 
 
@@ -115,7 +115,7 @@ def _published(content: Content, progress: Progress, post_id: str | None) -> Pro
         return published
     checks = state["looks"] if progress.published else 0
     if checks >= MAX_CHECKS_FOR_ID:
-        return replace(published, note=NO_ADDRESS)
+        return replace(published, note=MISSING_URL_NOTE)
     waiting = replace(progress, published=published)
     return check_later(waiting, "poll", {**state, "looks": checks}, first=FIRST_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS)
 
@@ -125,9 +125,9 @@ def _failed(progress: Progress, reason: str) -> Progress:
     if reason in TRANSIENT_REASONS and announced < MAX_ANNOUNCEMENTS:
         refused = replace(progress, accepted=False, published=None)  # TikTok takes its acceptance back
         return step_after_pause(refused, "start", {"announced": announced}, RESTART_SECONDS)
-    if reason not in REJECTED and reason not in TRANSIENT_REASONS:
+    if reason not in REJECTION_REASONS and reason not in TRANSIENT_REASONS:
         report_unmapped_code("tiktok", reason[:60])
-    raise ContentRejected(f"TikTok did not publish it: {REJECTED.get(reason, reason)}.")
+    raise ContentRejected(f"TikTok did not publish it: {REJECTION_REASONS.get(reason, reason)}.")
 
 
 def _ask_again(content: Content, progress: Progress) -> Progress | Published:

@@ -53,7 +53,7 @@ CAPABILITIES = Capabilities(
         counted_as="weighted",
         count=x_weighted_length,
         url_length=URL_LENGTH,
-        also=(("cashtags", 1, count_cashtags),),
+        additional_limits=(("cashtags", 1, count_cashtags),),
     ),
     media=MediaRules(
         max_count=4,

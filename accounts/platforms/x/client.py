@@ -15,7 +15,7 @@ from typing import Any
 from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
-from accounts.platforms.http.oauth import GRANT_ENDED, OAuthApplication
+from accounts.platforms.http.oauth import GRANT_ENDED_CODES, OAuthApplication
 from accounts.platforms.http.responses import (
     UnreadableAnswer,
     json_object_or_none,
@@ -64,7 +64,7 @@ class XApplication(OAuthApplication):
     label = "X"
     basic = True
     # X reports an unknown refresh token as an invalid request.
-    grant_ended = GRANT_ENDED | {"invalid_request"}
+    grant_ended_codes = GRANT_ENDED_CODES | {"invalid_request"}
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,10 @@ def tags_length(tags: list[str]) -> int:
 
 CAPABILITIES = Capabilities(
     text=TextRules(
-        max_length=5000, counted_as="bytes", count=utf8_length, also=(("angle brackets", 0, count_angle_brackets),)
+        max_length=5000,
+        counted_as="bytes",
+        count=utf8_length,
+        additional_limits=(("angle brackets", 0, count_angle_brackets),),
     ),
     media=MediaRules(
         max_count=1,

@@ -21,7 +21,7 @@ from accounts.platforms.youtube.client import Api, YouTubeError, id_of
 PIECE_BYTES = 8 * 1024 * 1024  # Google requires a multiple of 262,144 for all pieces but the last
 PIECE_SECONDS = 180.0
 DOMAIN = "googleapis.com"
-ENDED = (404, 410)
+ENDED_SESSION_STATUSES = (404, 410)
 _RANGE = re.compile(r"bytes=0-([0-9]{1,15})")
 
 
@@ -64,7 +64,7 @@ class UploadSession:
         try:
             response = self.api.send_to_url("PUT", self.address, headers=headers, data=piece, timeout=seconds)
         except YouTubeError as error:
-            if error.status in ENDED:
+            if error.status in ENDED_SESSION_STATUSES:
                 raise UploadSessionExpired from error
             raise
         if response.status != 308:

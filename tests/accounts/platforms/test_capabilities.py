@@ -40,7 +40,7 @@ def test_schemas_are_valid_and_closed(name: str) -> None:
 @every_platform
 def test_an_empty_text_counts_zero_and_a_short_text_is_allowed(name: str) -> None:
     rules = get_adapter(name).capabilities.text
-    for limit, count in [(rules.max_length, rules.count), *((limit, count) for _, limit, count in rules.also)]:
+    for limit, count in [(rules.max_length, rules.count), *((limit, count) for _, limit, count in rules.additional_limits)]:
         assert count("") == 0
         assert 0 <= count("Hello") <= limit
     assert rules.url_length in (None, rules.count("https://example.com/a/long/path/to/somewhere"))

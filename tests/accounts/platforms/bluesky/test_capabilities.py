@@ -12,7 +12,7 @@ CAPABILITIES = Bluesky.capabilities
 
 def test_text_is_limited_in_graphemes_and_in_bytes() -> None:
     family = "👩‍👩‍👧"
-    ((unit, limit, count),) = CAPABILITIES.text.also
+    ((unit, limit, count),) = CAPABILITIES.text.additional_limits
 
     assert (CAPABILITIES.text.max_length, CAPABILITIES.text.counted_as) == (300, "graphemes")
     assert CAPABILITIES.text.count(family * 300) == 300

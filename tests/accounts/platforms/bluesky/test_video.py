@@ -10,7 +10,7 @@ import pytest
 
 from accounts.platforms.base import START
 from accounts.platforms.bluesky.adapter import Bluesky
-from accounts.platforms.bluesky.video import MAX_CHECKS, MAX_JOBS
+from accounts.platforms.bluesky.video import MAX_CHECKS, MAX_VIDEO_JOBS
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, TokenExpired, Transient
 from accounts.platforms.types import Content, Grant, MediaFile, Progress
 from tests.accounts.platforms.bluesky.scripted_server import DID, UPLOAD_BLOB, ScriptedServer
@@ -182,11 +182,11 @@ def test_a_video_that_cannot_be_processed_is_refused(bluesky: Bluesky, pds: Fake
 
 @pytest.mark.parametrize("code", ["pds_upload_failure", "generic_failure"])
 def test_a_job_at_which_the_service_failed_is_repeated(bluesky: Bluesky, pds: FakeBluesky, grant: Grant, code: str) -> None:
-    pds.video.failures = [code] * (MAX_JOBS - 1)
+    pds.video.failures = [code] * (MAX_VIDEO_JOBS - 1)
 
     put(bluesky, grant, prepare(bluesky, grant, with_video()))
 
-    assert (pds.video.jobs, pds.writes) == (MAX_JOBS, 1)
+    assert (pds.video.jobs, pds.writes) == (MAX_VIDEO_JOBS, 1)
 
 
 def test_a_video_is_rejected_after_the_last_failed_job(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
@@ -196,7 +196,7 @@ def test_a_video_is_rejected_after_the_last_failed_job(bluesky: Bluesky, pds: Fa
         prepare(bluesky, grant, with_video())
 
     assert caught.value.suggested_action == "Retry the post later."
-    assert (pds.video.jobs, pds.writes) == (MAX_JOBS, 0)
+    assert (pds.video.jobs, pds.writes) == (MAX_VIDEO_JOBS, 0)
 
 
 def test_a_job_that_the_service_has_deleted_is_repeated(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:

@@ -44,4 +44,4 @@ def test_a_description_is_counted_in_bytes_and_contains_no_angle_brackets() -> N
     rules = CAPABILITIES.text
     assert (rules.count("é😀"), rules.max_length) == (6, 5000)
     assert count_angle_brackets("1 < 2 > 0") == 2
-    assert rules.also == (("angle brackets", 0, count_angle_brackets),)
+    assert rules.additional_limits == (("angle brackets", 0, count_angle_brackets),)
