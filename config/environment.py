@@ -98,7 +98,7 @@ def read_platform_settings() -> dict[str, str]:
     return {name: read_secret(name) if name.endswith("_CLIENT_SECRET") else os.environ[name] for name in names}
 
 
-def storages(url: str) -> dict[str, dict[str, Any]]:
+def storages_setting(url: str) -> dict[str, dict[str, Any]]:
     """Return Django's setting STORAGES for a `STORAGE_URL`: an S3 bucket, or local files if the URL is empty.
 
     Raises ImproperlyConfigured, whose message never contains the value, because it may include keys.

@@ -25,20 +25,20 @@ _CODE = re.compile(r"[A-Za-z0-9_.:/ -]{1,60}")
 MAX_CODES_PER_PLATFORM = 50  # distinct label values for one platform; further codes count as `other`
 
 REQUESTS = Histogram("sps_request_seconds", "Requests by operation and status.", ("operation", "status"), buckets=_SECONDS)
-REFUSALS = Counter("sps_refusals", "Error answers of the API by code.", ("code",))
-LATENESS = Histogram(
+API_ERRORS = Counter("sps_refusals", "Error answers of the API by code.", ("code",))
+PUBLISHING_LATENESS = Histogram(
     "sps_publish_lateness_seconds",
     "Seconds from the due time of a target to its claim by a worker.",
     ("platform",),
     buckets=_LATENESS,
 )
-OUTCOMES = Counter(
+PUBLISHING_OUTCOMES = Counter(
     "sps_publish_outcomes",
     "Results of publishing attempts: published, retrying, failed or unconfirmed, with the error code.",
     ("platform", "outcome", "code"),
 )
 UNKNOWN_PLATFORM_CODES = Counter("sps_platform_unmapped", "Platform answers with an unseen error code.", ("platform", "code"))
-DELIVERIES = Counter(
+DELIVERY_ATTEMPTS = Counter(
     "sps_delivery_attempts", "Results of webhook delivery attempts: delivered, retrying or dead_letter.", ("outcome",)
 )
 OPERATOR_SIGN_INS = Counter(

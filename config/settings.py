@@ -21,7 +21,7 @@ from config.environment import (
     read_seconds_list,
     read_secret,
     read_secret_list,
-    storages,
+    storages_setting,
 )
 from config.logs import logging_config
 from config.navigation_settings import PAGES
@@ -184,7 +184,7 @@ MEDIA_URL = "/uploads/"  # not served: files are available only by signed links 
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "incoming"  # uploads until they are checked and stored
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
 FILE_UPLOAD_HANDLERS = ["config.api.uploads.DiscardFilesUploadHandler"]  # forms accept files only on pages that ask for them
-STORAGES = storages(read_secret("STORAGE_URL"))
+STORAGES = storages_setting(read_secret("STORAGE_URL"))
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["agents.authentication.BearerAuthentication"],

@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 
 from config.db.retention import ExpiredRowsRule
 from media.models import MediaAsset, MediaUsage
-from media.services import mark_media_of_workspaces_to_purge_deleted, purge_deleted_files
+from media.services import mark_media_deleted_in_workspaces_to_purge, purge_deleted_files
 from workspaces.retention import workspaces_to_purge
 
 
@@ -22,7 +22,7 @@ class PurgedWorkspaceMediaRule(ExpiredRowsRule):
         return self.expired_rows().filter(status=MediaAsset.Status.DELETED, storage_key="", thumbnail_key="")
 
     def purge(self, limit: int) -> int:
-        mark_media_of_workspaces_to_purge_deleted(limit=limit)
+        mark_media_deleted_in_workspaces_to_purge(limit=limit)
         purge_deleted_files(limit=limit)
         return super().purge(limit)
 

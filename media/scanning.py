@@ -40,7 +40,7 @@ CHUNK_BYTES = 262_144
 ALWAYS_WHOLE_BYTES = 1024 * 1024
 DEFAULT_MAX_FILE_BYTES = 25 * 1024 * 1024
 # https://www.eicar.org/download-anti-malware-testfile/; split so that scanners do not flag this source file.
-EICAR = rb"X5O!P%@AP[4\PZX54(P^)7CC)7}$EICAR" + b"-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"
+EICAR_TEST_FILE = rb"X5O!P%@AP[4\PZX54(P^)7CC)7}$EICAR" + b"-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"
 
 _FOUND = re.compile(r"stream: (\S.*) FOUND")
 _LIMITS = "Heuristics.Limits.Exceeded"
@@ -143,7 +143,7 @@ def _test_file_behind(size: int) -> Iterator[bytes]:
 
     Zeros in a global header, which is not scanned as a file, precede the test file.
     """
-    behind = _tar_header("eicar", len(EICAR), tarfile.REGTYPE) + EICAR.ljust(tarfile.BLOCKSIZE, b"\0")
+    behind = _tar_header("eicar", len(EICAR_TEST_FILE), tarfile.REGTYPE) + EICAR_TEST_FILE.ljust(tarfile.BLOCKSIZE, b"\0")
     size = max(0, size + -size % tarfile.BLOCKSIZE - tarfile.BLOCKSIZE - len(behind))
     packer = zlib.compressobj(1, wbits=31)
     yield packer.compress(_tar_header("zeros", size, tarfile.XGLTYPE))

@@ -14,7 +14,7 @@ from config.db.ids import is_id
 from media.models import MediaAsset, MediaUsage
 
 LIST_SCOPES: AnyScope = any_scope_of("media.upload", "posts.read")
-SEARCH_SPAN = 2000  # uploads that one page of a search examines
+MAX_ASSETS_SEARCHED_PER_PAGE = 2000  # uploads that one page of a search examines
 MAX_SEARCH_WORDS = 8
 
 
@@ -39,8 +39,8 @@ def search_assets(
 ) -> Page[MediaAsset]:
     """Return a page of the media assets whose file name or alt text contains every search word, newest first.
 
-    Each page examines at most SEARCH_SPAN uploads, so it may be empty although more follow. Only the first MAX_SEARCH_WORDS
-    words count. Raises ScopeMissing, NotFound.
+    Each page examines at most MAX_ASSETS_SEARCHED_PER_PAGE uploads, so it may be empty although more follow. Only the
+    first MAX_SEARCH_WORDS words count. Raises ScopeMissing, NotFound.
     """
     require_access(caller, workspace_id, LIST_SCOPES, write=False)
     wanted = Q(status=MediaAsset.Status.READY)
@@ -49,7 +49,7 @@ def search_assets(
     for word in words.split()[:MAX_SEARCH_WORDS]:
         wanted &= Q(filename__icontains=word) | Q(alt_text__icontains=word)
     uploads = MediaAsset.objects.filter(workspace_id=workspace_id)
-    return paginate_with_scan_limit(uploads, wanted=wanted, span=SEARCH_SPAN, limit=limit, cursor=cursor)
+    return paginate_with_scan_limit(uploads, wanted=wanted, span=MAX_ASSETS_SEARCHED_PER_PAGE, limit=limit, cursor=cursor)
 
 
 def get_asset_even_deleted(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:

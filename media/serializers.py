@@ -91,7 +91,7 @@ class UploadFormSerializer(StrictSerializer):
     dry_run = fields.FormBoolean(required=False, help_text="Return what would happen, without changing anything.")
 
 
-UPLOAD = UploadRules(
+MEDIA_UPLOAD_RULES = UploadRules(
     form_serializer=UploadFormSerializer,
     json_serializers=(UploadContentSerializer, UploadFromUrlSerializer),
     mime_types=tuple(SUFFIXES),

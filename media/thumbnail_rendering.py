@@ -11,9 +11,9 @@ from typing import BinaryIO
 from django.conf import settings
 from PIL import Image, ImageCms
 
-from media.inspection.bounds import WORKING_BYTES
+from media.inspection.bounds import MAX_WORKING_BYTES
 from media.inspection.ffmpeg import DEMUXERS, run_with_limits
-from media.inspection.image_metadata import orientation
+from media.inspection.image_metadata import exif_orientation
 from media.inspection.images import decode_semaphore, parse_image_layout
 from media.inspection.webp import BYTES_PER_PIXEL
 
@@ -49,21 +49,21 @@ class Thumbnail:
 def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
     """Render the thumbnail of an inspected image, rotated by its EXIF orientation.
 
-    An animation's thumbnail shows the first frame. Returns None if decoding would need more than WORKING_BYTES. Raises the
-    decoder's error for a broken file.
+    An animation's thumbnail shows the first frame. Returns None if decoding would need more than MAX_WORKING_BYTES. Raises
+    the decoder's error for a broken file.
     """
     layout = parse_image_layout(content, mime_type)
     working_bytes = layout.working_bytes
     if mime_type == "image/webp":
         working_bytes = BYTES_PER_PIXEL * layout.width * layout.height
-    if working_bytes > WORKING_BYTES:
+    if working_bytes > MAX_WORKING_BYTES:
         return None
     format_name = mime_type.removeprefix("image/").upper()
     with decode_semaphore, Image.open(io.BytesIO(content[: layout.end]), formats=[format_name]) as image:
         sides = _thumbnail_size(*image.size)
         image.draft(None, (2 * sides[0], 2 * sides[1]))  # JPEGs may be decoded at a reduced size
         small = _convert_to_srgb(_shrink(image, sides), image.info.get("icc_profile"))
-    turn = _TURNS.get(orientation(layout.exif))
+    turn = _TURNS.get(exif_orientation(layout.exif))
     return _encode(small if turn is None else small.transpose(turn))
 
 

@@ -13,7 +13,7 @@ from config.api.views import OperationViewSet
 from media import selectors, services
 from media.models import MediaAsset
 from media.serializers import (
-    UPLOAD,
+    MEDIA_UPLOAD_RULES,
     DeleteMediaPreview,
     MediaEnvelope,
     MediaPage,
@@ -40,7 +40,7 @@ class MediaViewSet(OperationViewSet):
             "before it is stored. `platforms` says which platforms accept it."
         ),
         access=Access("media.upload"),
-        body=Body(UploadSerializer, upload=UPLOAD),
+        body=Body(UploadSerializer, upload=MEDIA_UPLOAD_RULES),
         responses={201: MediaEnvelope},
         preview=UploadMediaPreview,
         # The lease is long enough to fetch, scan and store a long video.

@@ -56,7 +56,7 @@ def _translated(error: Exception) -> errors.ApiError:
 def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
     """Return the error response for an exception in an API view; this is DRF's EXCEPTION_HANDLER."""
     api_error = to_api_error(error)
-    metrics.REFUSALS.labels(api_error.code).inc()
+    metrics.API_ERRORS.labels(api_error.code).inc()
     return Response(api_error.response_body(), status=api_error.status, headers=api_error.headers)
 
 

@@ -94,7 +94,7 @@ def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     return list(dict.fromkeys([*codes, *declared.errors, *SERVER_ERROR_CODES]))
 
 
-def error_response_schemas(codes: list[str], envelope: dict[str, Any], headers: dict[str, Any]) -> dict[str, Any]:
+def error_response_schemas(codes: list[str], body_schema: dict[str, Any], headers: dict[str, Any]) -> dict[str, Any]:
     """Return the OpenAPI schema of the error responses with these error codes, by HTTP status."""
     by_status: dict[int, list[str]] = {}
     for code in codes:
@@ -104,7 +104,7 @@ def error_response_schemas(codes: list[str], envelope: dict[str, Any], headers: 
             "description": f"{STATUS_DESCRIPTIONS[status]} Codes: {', '.join(names)}.",
             "content": {
                 "application/json": {
-                    "schema": envelope,
+                    "schema": body_schema,
                     "examples": {name: {"$ref": f"#/components/examples/{name}"} for name in names},
                 }
             },
@@ -120,10 +120,10 @@ def error_examples(paths: Mapping[str, Any]) -> dict[str, Any]:
     contents = [content for answer in answers for content in answer.get("content", {}).values()]
     named = {code for content in contents for code in content.get("examples", {})}
     classes = sorted((code, cls) for code, cls in _classes().items() if code in named)
-    return {code: {"summary": cls.message, "value": _envelope(cls)} for code, cls in classes}
+    return {code: {"summary": cls.message, "value": _example_body(cls)} for code, cls in classes}
 
 
-def _envelope(cls: type[ApiError]) -> dict[str, Any]:
+def _example_body(cls: type[ApiError]) -> dict[str, Any]:
     body = {
         "code": cls.code,
         "message": cls.message,

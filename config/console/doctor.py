@@ -133,7 +133,7 @@ def _heartbeats(name: str) -> Iterator[Finding]:
     now, beats = timezone.now(), status.last_heartbeats_by_name()
     silent = [duty for duty in status.QUEUE_MODELS if not status.is_heartbeat_recent(beats.get(duty), now)]
     if silent:
-        yield Finding(FindingLevel.FAULT, name, f"no worker runs: {', '.join(silent)}", f"Start a worker: {WORKER}")
+        yield Finding(FindingLevel.FAULT, name, f"no worker runs: {', '.join(silent)}", f"Start a worker: {WORKER_COMMAND}")
     else:
         yield Finding(FindingLevel.OK, name, "workers run all queues")
     if status.is_heartbeat_recent(beats.get(status.BEAT), now, status.BEAT_ALIVE_WITHIN):
@@ -237,7 +237,7 @@ def _identity(name: str) -> Iterator[Finding]:
             )
 
 
-WORKER = "celery -A config.celery worker -P threads"
+WORKER_COMMAND = "celery -A config.celery worker -P threads"
 CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
     "settings": _settings,
     "data directory": _data_directory,

@@ -19,7 +19,7 @@ from workspaces.models import User
 
 ISSUER = "Social Publishing Service"
 CODE_DIGITS = 6
-TOLERATED_STEPS = 1  # 30-second steps by which the app's clock may differ
+TOLERATED_TIME_STEPS = 1  # 30-second steps by which the app's clock may differ
 RECOVERY_CODE_COUNT = 10
 RECOVERY_CODE_BYTES = 10  # 80 bits, 16 characters
 MAX_FAILURES_COUNTED = 11  # limits the pause between wrong codes to 2**10 seconds, 17 minutes
@@ -106,7 +106,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         if not (token.isascii() and token.isdecimal() and len(token) == CODE_DIGITS):
             return False
         totp: Any = TOTP(self._key, digits=CODE_DIGITS)
-        if not totp.verify(int(token), TOLERATED_STEPS, self.last_step + 1):
+        if not totp.verify(int(token), TOLERATED_TIME_STEPS, self.last_step + 1):
             return False
         self.last_step = totp.t()
         return True

@@ -28,7 +28,7 @@ from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, reco
 
 CREATE, UPDATE = "agents.create", "agents.update"
 SHOWN_POSTS, SHOWN_ENTRIES, SHOWN_KEYS = 5, 10, 5
-CANCELLED_AT_ONCE = 100
+MAX_CANCELLED_AT_ONCE = 100
 PER_PAGE = 50
 
 
@@ -126,7 +126,7 @@ def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation=UPDATE)
-def stop_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
+def stop_agent_from_posting(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard action that stops an agent by allowing it only dry runs; a checkbox also cancels its scheduled posts.
 
     An agent that is already stopped or revoked may still have scheduled posts.
@@ -155,7 +155,7 @@ def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
         workspace_id=page.workspace.id,
         agent_id=found.id,
         status=GroupStatus.SCHEDULED,
-        limit=CANCELLED_AT_ONCE,
+        limit=MAX_CANCELLED_AT_ONCE,
     )
     cancelled = 0
     for group in scheduled.rows:

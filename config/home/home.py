@@ -16,8 +16,8 @@ from posts.models import PostGroup
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
-SHOWN = 8
-NEARLY_SPENT = 0.8  # share of the monthly limit
+MAX_SHOWN_ITEMS = 8
+NEARLY_SPENT_SHARE = 0.8  # share of the monthly limit
 
 
 @workspace_page()
@@ -25,24 +25,24 @@ def workspace_home(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: a workspace's home, with open problems, the next posts, spending and recent activity."""
     workspace_id = page.workspace.id
     groups = posts.groups_with_targets().filter(workspace=page.workspace)
-    waiting = list(groups.filter(status__in=GROUP_STATUSES_NEEDING_A_PERSON).order_by("-pk")[: SHOWN + 1])
+    waiting = list(groups.filter(status__in=GROUP_STATUSES_NEEDING_A_PERSON).order_by("-pk")[: MAX_SHOWN_ITEMS + 1])
     accounts = list(ConnectedAccount.objects.filter(workspace=page.workspace).exclude(status="disconnected"))
     cap = workspace_spend_cap_status(workspace_id=workspace_id, at=timezone.now())
     return page.render(
         "home/home.html",
         approvals=[group for group in waiting if group.status == GroupStatus.PENDING_CONFIRMATION],
-        problems=[group for group in waiting[:SHOWN] if group.status != GroupStatus.PENDING_CONFIRMATION],
+        problems=[group for group in waiting[:MAX_SHOWN_ITEMS] if group.status != GroupStatus.PENDING_CONFIRMATION],
         to_reconnect=[account for account in accounts if account.status == ConnectedAccount.Status.NEEDS_REAUTH],
         has_real_account=any(not account.sandbox for account in accounts),
         upcoming=_upcoming_posts(groups),
         spend=_spend(cap),
-        activity=audit.workspace_entries(caller=page.caller, workspace_id=workspace_id)[:SHOWN],
+        activity=audit.workspace_entries(caller=page.caller, workspace_id=workspace_id)[:MAX_SHOWN_ITEMS],
     )
 
 
 def _upcoming_posts(groups: Any) -> list[PostGroup]:
     coming = groups.filter(status=GroupStatus.SCHEDULED, scheduled_at__gte=timezone.now())
-    return list(coming.order_by("scheduled_at", "pk")[:SHOWN])
+    return list(coming.order_by("scheduled_at", "pk")[:MAX_SHOWN_ITEMS])
 
 
 def _spend(cap: SpendCapStatus) -> dict[str, Any]:
@@ -56,5 +56,5 @@ def _spend(cap: SpendCapStatus) -> dict[str, Any]:
         "used_cents": used,
         "spent_percent": round(share(cap.spent_cents), 1),
         "used_percent": round(share(used), 1),
-        "nearly_spent": limit > 0 and used >= NEARLY_SPENT * limit,
+        "nearly_spent": limit > 0 and used >= NEARLY_SPENT_SHARE * limit,
     }

@@ -6,15 +6,15 @@ from django.urls import path
 
 from config.home import agents, home, webhook_trial
 
-WORKSPACE = "dashboard/workspaces/<str:workspace_id>"
+WORKSPACE_PATH = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
-    path(WORKSPACE, home.workspace_home, name="home"),
-    path(f"{WORKSPACE}/agents", agents.agent_list, name="agents"),
-    path(f"{WORKSPACE}/agents/new", agents.new_agent, name="agent-new"),
-    path(f"{WORKSPACE}/agents/<str:agent_id>", agents.agent_details_and_settings, name="agent"),
-    path(f"{WORKSPACE}/agents/<str:agent_id>/rotate-key", agents.rotate_agent_key, name="agent-rotate-key"),
-    path(f"{WORKSPACE}/agents/<str:agent_id>/stop", agents.stop_agent, name="agent-stop"),
-    path(f"{WORKSPACE}/agents/<str:agent_id>/revoke", agents.revoke_agent, name="agent-revoke"),
-    path(f"{WORKSPACE}/webhooks/test", webhook_trial.try_webhook_with_sandbox_post, name="webhook-test"),
+    path(WORKSPACE_PATH, home.workspace_home, name="home"),
+    path(f"{WORKSPACE_PATH}/agents", agents.agent_list, name="agents"),
+    path(f"{WORKSPACE_PATH}/agents/new", agents.new_agent, name="agent-new"),
+    path(f"{WORKSPACE_PATH}/agents/<str:agent_id>", agents.agent_details_and_settings, name="agent"),
+    path(f"{WORKSPACE_PATH}/agents/<str:agent_id>/rotate-key", agents.rotate_agent_key, name="agent-rotate-key"),
+    path(f"{WORKSPACE_PATH}/agents/<str:agent_id>/stop", agents.stop_agent_from_posting, name="agent-stop"),
+    path(f"{WORKSPACE_PATH}/agents/<str:agent_id>/revoke", agents.revoke_agent, name="agent-revoke"),
+    path(f"{WORKSPACE_PATH}/webhooks/test", webhook_trial.try_webhook_with_sandbox_post, name="webhook-test"),
 ]

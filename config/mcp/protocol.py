@@ -12,17 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-CURRENT = "2026-07-28"
-OLDER = ("2025-11-25", "2025-06-18")
-UNSUPPORTED_OLDER = ("2025-03-26", "2024-11-05")
-META = "io.modelcontextprotocol/"
+CURRENT_REVISION = "2026-07-28"
+OLDER_REVISIONS = ("2025-11-25", "2025-06-18")
+UNSUPPORTED_REVISIONS = ("2025-03-26", "2024-11-05")
+META_KEY_PREFIX = "io.modelcontextprotocol/"
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
-NAMED_METHODS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+PARAM_IN_MCP_NAME_HEADER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
 class RpcError(Exception):
-    """A JSON-RPC error, with the HTTP status of the response in revision 2026-07-28."""
+    """A JSON-RPC error for an MCP client, with the HTTP status of the response in revision 2026-07-28."""
 
     def __init__(self, code: int, message: str, *, id: str | int | None = None, data: Any = None) -> None:  # noqa: A002
         super().__init__(message)
@@ -39,16 +39,16 @@ class RpcError(Exception):
 
 @dataclass(frozen=True)
 class RpcRequest:
-    """A JSON-RPC request; `id` is None for a notification. `current` is whether it is of revision 2026-07-28."""
+    """A JSON-RPC request of an MCP client, perhaps of an older revision; `id` is None for a notification."""
 
     method: str
     params: Mapping[str, Any]
     id: str | int | None
-    current: bool
+    is_current_revision: bool
 
 
 def read_request(body: Any, headers: Mapping[str, str]) -> RpcRequest:
-    """Check a parsed request body and its headers, and return the request. Raises RpcError."""
+    """Check the parsed body and the headers of an MCP client's JSON-RPC request, and return the request. Raises RpcError."""
     if not isinstance(body, dict) or body.get("jsonrpc") != "2.0" or not isinstance(body.get("method"), str):
         raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request or notification.")
     rpc_id = body.get("id")
@@ -61,9 +61,11 @@ def read_request(body: Any, headers: Mapping[str, str]) -> RpcRequest:
     if not isinstance(meta, dict):
         raise RpcError(INVALID_PARAMS, "The _meta must be an object.", id=rpc_id)
     version = headers.get("MCP-Protocol-Version")
-    known_as_older = version is None or version in (*OLDER, *UNSUPPORTED_OLDER)
-    request = RpcRequest(body["method"], params, rpc_id, current=not known_as_older or f"{META}protocolVersion" in meta)
-    if not request.current:
+    known_as_older = version is None or version in (*OLDER_REVISIONS, *UNSUPPORTED_REVISIONS)
+    request = RpcRequest(
+        body["method"], params, rpc_id, is_current_revision=not known_as_older or f"{META_KEY_PREFIX}protocolVersion" in meta
+    )
+    if not request.is_current_revision:
         _check_older(request, version)
     elif rpc_id is not None:
         _check_current(request, meta, headers)
@@ -71,27 +73,31 @@ def read_request(body: Any, headers: Mapping[str, str]) -> RpcRequest:
 
 
 def _check_older(request: RpcRequest, version: str | None) -> None:
-    if version not in OLDER and request.method != "initialize":
+    if version not in OLDER_REVISIONS and request.method != "initialize":
         raise RpcError(INVALID_REQUEST, "Send MCP-Protocol-Version with a supported version.", id=request.id)
 
 
 def _check_current(request: RpcRequest, meta: Mapping[str, Any], headers: Mapping[str, str]) -> None:
-    requested, capabilities = meta.get(f"{META}protocolVersion"), meta.get(f"{META}clientCapabilities")
+    requested, capabilities = meta.get(f"{META_KEY_PREFIX}protocolVersion"), meta.get(f"{META_KEY_PREFIX}clientCapabilities")
     if not isinstance(requested, str) or not isinstance(capabilities, dict):
-        raise RpcError(INVALID_PARAMS, f"_meta must have {META}protocolVersion and {META}clientCapabilities.", id=request.id)
+        raise RpcError(
+            INVALID_PARAMS,
+            f"_meta must have {META_KEY_PREFIX}protocolVersion and {META_KEY_PREFIX}clientCapabilities.",
+            id=request.id,
+        )
     expected = {"MCP-Protocol-Version": requested, "Mcp-Method": request.method}
-    if request.method in NAMED_METHODS:
-        expected["Mcp-Name"] = request.params.get(NAMED_METHODS[request.method], "")
+    if request.method in PARAM_IN_MCP_NAME_HEADER:
+        expected["Mcp-Name"] = request.params.get(PARAM_IN_MCP_NAME_HEADER[request.method], "")
     for name, value in expected.items():
         if _decoded(headers.get(name, "").strip()) != value:
             raise RpcError(HEADER_MISMATCH, f"The header {name} is missing or differs from the body.", id=request.id)
-    if requested != CURRENT:
-        data = {"supported": [CURRENT, *OLDER], "requested": requested}
+    if requested != CURRENT_REVISION:
+        data = {"supported": [CURRENT_REVISION, *OLDER_REVISIONS], "requested": requested}
         raise RpcError(UNSUPPORTED_VERSION, "This protocol version is not supported.", id=request.id, data=data)
 
 
 def _decoded(value: str) -> str | None:
-    """Return the value of a header, which may be encoded as `=?base64?…?=`; None if it cannot be decoded."""
+    """Return the value of an MCP request's header, which may be encoded as `=?base64?…?=`; None if it cannot be decoded."""
     if not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
     try:

@@ -1,6 +1,6 @@
 """The view of the Model Context Protocol endpoint: answers one JSON-RPC request in JSON, without sessions or streams.
 
-Refusals of HTTP itself, such as a missing token, are answered with the API's error envelope.
+Refusals of HTTP itself, such as a missing token, are answered with the API's error body.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from config.api.request_body import parse_json
 from config.api.trace import set_trace_actor
 from config.api.views import enforce_rate_limits
 from config.mcp.protocol import (
-    CURRENT,
+    CURRENT_REVISION,
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    META,
+    META_KEY_PREFIX,
     METHOD_NOT_FOUND,
-    OLDER,
+    OLDER_REVISIONS,
     PARSE_ERROR,
     RpcError,
     RpcRequest,
@@ -35,8 +35,8 @@ from config.mcp.protocol import (
 )
 from config.mcp.toolset import TOOLS
 
-SERVER = {"name": "social-publishing", "title": "Social publishing", "version": "1"}
-CACHING = {"ttlMs": 300_000, "cacheScope": "private"}
+SERVER_INFO = {"name": "social-publishing", "title": "Social publishing", "version": "1"}
+CACHE_HINTS = {"ttlMs": 300_000, "cacheScope": "private"}
 
 
 @csrf_exempt
@@ -59,7 +59,7 @@ mcp.for_programs = True  # type: ignore[attr-defined]  # without sessions and CS
 
 
 def _check_http(request: HttpRequest) -> None:
-    """Refuse other methods, pages of other origins, and bodies and answers that are not JSON."""
+    """Refuse MCP requests by other methods or from pages of other origins, and bodies and answers that are not JSON."""
     origin = request.headers.get("Origin")
     own = urlsplit(settings.BASE_URL)
     if origin is not None and origin.lower() != f"{own.scheme}://{own.netloc}".lower():
@@ -96,33 +96,33 @@ def _answer(request: HttpRequest, caller: Caller) -> HttpResponse:
             return HttpResponse(status=202)
         result = _result(rpc, caller)
     except RpcError as error:
-        older = rpc is not None and not rpc.current
+        older = rpc is not None and not rpc.is_current_revision
         return JsonResponse(error.body(), status=200 if older else error.status)
-    if rpc.current:
-        result = {**result, "resultType": "complete", "_meta": {f"{META}serverInfo": SERVER}}
+    if rpc.is_current_revision:
+        result = {**result, "resultType": "complete", "_meta": {f"{META_KEY_PREFIX}serverInfo": SERVER_INFO}}
     return JsonResponse({"jsonrpc": "2.0", "id": rpc.id, "result": result})
 
 
 def _result(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
     capabilities: dict[str, Any] = {"tools": {}}
-    caching = CACHING if rpc.current else {}
+    caching = CACHE_HINTS if rpc.is_current_revision else {}
     if rpc.method == "tools/list":
-        return {"tools": [tool.listed() for tool in TOOLS.values()], **caching}
+        return {"tools": [tool.listing() for tool in TOOLS.values()], **caching}
     if rpc.method == "tools/call":
         return _call_tool(rpc, caller)
-    if rpc.current and rpc.method == "server/discover":
-        return {"supportedVersions": [CURRENT, *OLDER], "capabilities": capabilities, **caching}
-    if not rpc.current and rpc.method == "ping":
+    if rpc.is_current_revision and rpc.method == "server/discover":
+        return {"supportedVersions": [CURRENT_REVISION, *OLDER_REVISIONS], "capabilities": capabilities, **caching}
+    if not rpc.is_current_revision and rpc.method == "ping":
         return {}
-    if not rpc.current and rpc.method == "initialize":
+    if not rpc.is_current_revision and rpc.method == "initialize":
         wanted = rpc.params.get("protocolVersion")
-        version = wanted if wanted in OLDER else OLDER[0]
-        return {"protocolVersion": version, "capabilities": capabilities, "serverInfo": SERVER}
+        version = wanted if wanted in OLDER_REVISIONS else OLDER_REVISIONS[0]
+        return {"protocolVersion": version, "capabilities": capabilities, "serverInfo": SERVER_INFO}
     raise RpcError(METHOD_NOT_FOUND, "This method does not exist.", id=rpc.id)
 
 
 def _call_tool(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
-    """Run a tool. What the model can correct is a result with `isError` and the error envelope of the API."""
+    """Run an MCP tool. What the model can correct is a result with `isError` and the API's error body."""
     name = rpc.params.get("name")
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:

@@ -24,7 +24,7 @@ from workspaces.services import queue_mail
 
 logger = logging.getLogger(__name__)
 # Rows have a time before their transaction's commit, so each search starts earlier by more than any transaction lasts.
-OVERLAP = timedelta(minutes=5)
+SEARCH_OVERLAP = timedelta(minutes=5)
 MAX_LOOKBACK = timedelta(days=30)  # older occurrences are ignored after a long outage (see retention.py)
 BATCH_SIZE = 500  # occurrences in one transaction
 MAX_DIGESTS_PER_RUN = 1000  # the next run sends the others
@@ -49,7 +49,7 @@ def create_notices(kind: NoticeKind) -> int:
         cursor = NewsCursor.objects.select_for_update(skip_locked=True).filter(pk=kind).first()
         if cursor is None:
             return 0
-        since = max(cursor.seen_until - OVERLAP, now - MAX_LOOKBACK)
+        since = max(cursor.seen_until - SEARCH_OVERLAP, now - MAX_LOOKBACK)
         occurrences = events_needing_notice(kind, since=since, limit=BATCH_SIZE)
         if occurrences:
             _store_notices(kind, occurrences)

@@ -30,8 +30,8 @@ from config.outbound.destinations import (
     RESOLVE_SECONDS,
     Destination,
     DestinationNotAllowed,
-    address_allowed,
     check_url_without_lookup,
+    is_allowed_address,
     require_allowed_addresses,
 )
 from config.outbound.errors import DestinationForbidden, DestinationUnresolved, NoAnswer, NotSent, error_summary
@@ -201,6 +201,6 @@ class _CheckedResolver(AbstractResolver):
 def _checked_socket(addr_info: aiohttp.AddrInfoType) -> socket.socket:
     """Create a socket for the asynchronous client after a last check that its IP address is allowed."""
     family, kind, protocol, _, address = addr_info
-    if not address_allowed(address[0]):
+    if not is_allowed_address(address[0]):
         raise PermissionError(errno.EACCES, "the address is not public")
     return socket.socket(family, kind, protocol)

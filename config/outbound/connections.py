@@ -24,7 +24,7 @@ from config.outbound.destinations import (
     RESOLVE_SECONDS,
     Destination,
     DestinationNotAllowed,
-    address_allowed,
+    is_allowed_address,
     resolve_and_check_addresses,
 )
 from config.outbound.errors import ResponseTooLarge
@@ -128,7 +128,7 @@ class CheckedAddressConnection(HTTPConnection):
         try:
             sock.settimeout(min(CONNECT_SECONDS, self._exchange.seconds_left()))
             sock.connect((address, self._destination.port))
-            if not address_allowed(sock.getpeername()[0]):
+            if not is_allowed_address(sock.getpeername()[0]):
                 raise DestinationNotAllowed("The connection ended at an address that is not public.")
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.settimeout(self._exchange.seconds_left())  # of the whole TLS handshake

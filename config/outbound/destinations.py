@@ -179,7 +179,7 @@ def is_loopback_address(ip: str | IPv4Address | IPv6Address) -> bool:
     return address == _LOOPBACK_V6
 
 
-def address_allowed(ip: str | IPv4Address | IPv6Address) -> bool:
+def is_allowed_address(ip: str | IPv4Address | IPv6Address) -> bool:
     """Return whether outbound requests to this IP address are allowed: public, or loopback if the settings allow it."""
     return is_public_address(ip) or (settings.OUTBOUND_ALLOW_LOOPBACK and is_loopback_address(ip))
 

@@ -15,7 +15,7 @@ from django.utils.deprecation import MiddlewareMixin
 # own sign-in pages).
 FORMS_REDIRECTING_OFFSITE = re.compile(r"/dashboard/(sign-in|connect|workspaces/[^/]+/(accounts|usage|billing))(/|$)")
 NON_HTML_POLICY = "default-src 'none'; frame-ancestors 'none'"  # for responses that are not HTML
-PERMISSIONS = ", ".join(
+PERMISSIONS_POLICY = ", ".join(
     f"{feature}=()"
     for feature in ("accelerometer", "camera", "geolocation", "gyroscope", "magnetometer", "microphone", "payment", "usb")
 )
@@ -28,7 +28,7 @@ class SecurityHeadersMiddleware(MiddlewareMixin):
         is_page = response.get("Content-Type", "").startswith("text/html")
         policy = page_policy(bool(FORMS_REDIRECTING_OFFSITE.match(request.path)), settings.OUTBOUND_ALLOW_LOOPBACK)
         response.headers.setdefault("Content-Security-Policy", policy if is_page else NON_HTML_POLICY)
-        response.headers.setdefault("Permissions-Policy", PERMISSIONS)
+        response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
         return response
 
 

@@ -26,7 +26,7 @@ from config.api.trace import TRACE_HEADER
 
 MAX_HEAD_BYTES = 65_536
 RECEIVE_BYTES = 65_536  # small enough that malloc needs no system call for each buffer
-UNSENT_BYTES = 2_000_000
+MAX_UNSENT_BYTES = 2_000_000
 END_OF_HEAD = b"\r\n\r\n"
 
 
@@ -34,22 +34,22 @@ END_OF_HEAD = b"\r\n\r\n"
 class ClientSpeedMeter:
     """Measures a client's speed in one request or response, which after `grace` seconds must be `rate` bytes per second."""
 
-    grace: float
-    rate: float
-    began: float = field(default_factory=time.monotonic)
-    moved: int = 0
+    grace_seconds: float
+    bytes_per_second: float
+    began_at: float = field(default_factory=time.monotonic)
+    moved_bytes: int = 0
 
     def elapsed_seconds(self) -> float:
         """Return how many seconds the client has spent so far on sending the request or receiving the response."""
-        return time.monotonic() - self.began
+        return time.monotonic() - self.began_at
 
     def seconds_until_too_slow(self) -> float:
         """Return after how many seconds without any data the client's connection will count as too slow."""
-        return self.grace + self.moved / self.rate - self.elapsed_seconds()
+        return self.grace_seconds + self.moved_bytes / self.bytes_per_second - self.elapsed_seconds()
 
     def restart(self) -> None:
         """Start to measure the client's speed from zero, for the next request or response."""
-        self.began, self.moved = time.monotonic(), 0
+        self.began_at, self.moved_bytes = time.monotonic(), 0
 
 
 class AnswerWriter:
@@ -62,18 +62,18 @@ class AnswerWriter:
         self._file_missing = 0
 
     @property
-    def fully_sent(self) -> bool:
+    def is_fully_sent(self) -> bool:
         """Return whether the whole response has been passed to the client's connection."""
         return not self._unsent and self._file is None
 
     def sendall(self, data: bytes) -> None:
         """Send as much of the response as the client takes now; the worker's main loop sends the rest. Called in a thread.
 
-        It waits only while more than UNSENT_BYTES of earlier data are unsent.
+        It waits only while more than MAX_UNSENT_BYTES of earlier data are unsent.
         """
-        if self.fully_sent:
+        if self.is_fully_sent:
             self.pace.restart()
-        while len(self._unsent) > UNSENT_BYTES:
+        while len(self._unsent) > MAX_UNSENT_BYTES:
             writable = select.poll()
             writable.register(self._socket, select.POLLOUT)
             if not writable.poll(max(0.0, self.pace.seconds_until_too_slow()) * 1000):
@@ -91,12 +91,12 @@ class AnswerWriter:
     def send_more(self) -> None:
         """Send as much of the buffered response as the client takes now. Raises OSError if the connection is closed."""
         with contextlib.suppress(BlockingIOError):
-            while not self.fully_sent:
+            while not self.is_fully_sent:
                 if self._file and not self._unsent:
                     self._read_file(self._file)
                 count = self._socket.send(memoryview(self._unsent)[:RECEIVE_BYTES])
                 del self._unsent[:count]
-                self.pace.moved += count
+                self.pace.moved_bytes += count
 
     def _read_file(self, file: IO[bytes]) -> None:
         piece = file.read(min(RECEIVE_BYTES, self._file_missing))
@@ -151,7 +151,7 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.pace = pace  # minimum speed of received data
-        self.sock = AnswerWriter(client_socket, ClientSpeedMeter(pace.grace, pace.rate))
+        self.sock = AnswerWriter(client_socket, ClientSpeedMeter(pace.grace_seconds, pace.bytes_per_second))
         self.request: Request | None = None
         self.body: IncomingBody | None = None
         self.requests = 0
@@ -165,7 +165,7 @@ class Connection:
         client_socket.setblocking(False)
 
     @property
-    def idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Return whether the client's connection waits for a request that has not begun to arrive."""
         return self.request is None and not self._arrived
 
@@ -175,9 +175,9 @@ class Connection:
             data = self.socket.recv(RECEIVE_BYTES)
         except BlockingIOError:
             return
-        if self.idle:
+        if self.is_idle:
             self.pace.restart()
-        self.pace.moved += len(data)
+        self.pace.moved_bytes += len(data)
         self.hung_up = not data
         if not self.body:
             self._arrived += data
@@ -195,7 +195,7 @@ class Connection:
             return True
         except OSError:
             return False
-        self.pace.moved += len(data)
+        self.pace.moved_bytes += len(data)
         return bool(data)
 
     def start_next_request(self) -> None:
@@ -250,13 +250,13 @@ class Connection:
 
 def raw_error_response(error: ApiError) -> bytes:
     """Return an API error as the bytes of an HTTP response, for requests that are refused before the application runs."""
-    envelope = error.response_body()
-    body = json.dumps(envelope).encode()
+    fields = error.response_body()
+    body = json.dumps(fields).encode()
     lines = [
         f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}",
         "Connection: close",
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",
-        f"{TRACE_HEADER}: {envelope['trace_id']}",
+        f"{TRACE_HEADER}: {fields['trace_id']}",
     ]
     return "\r\n".join([*lines, "", ""]).encode("ascii") + body

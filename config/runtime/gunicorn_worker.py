@@ -8,7 +8,7 @@ A request is processed in three steps:
 3. The thread writes the answer, and the main loop sends what the client does not take at once.
 
 After WEB_READ_SECONDS a client must send or receive WEB_LEAST_BYTES_PER_SECOND on average. Health probes have their own
-thread. Errors outside the application are answered in the API's error envelope.
+thread. Errors outside the application are answered with the API's error body.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class BufferedThreadWorker(ThreadWorker):
             conn.sock.send_more()
         except OSError:
             return self._drop(conn)
-        if not conn.sock.fully_sent:
+        if not conn.sock.is_fully_sent:
             return self._watch(conn, selectors.EVENT_WRITE, self._on_writable)
         self._upload_slots.release_slot(conn)
         if not conn.reusable:
@@ -207,7 +207,7 @@ class BufferedThreadWorker(ThreadWorker):
         self._watch(conn, selectors.EVENT_READ, self._on_lingering)
 
     def _on_lingering(self, conn: Connection) -> None:
-        if conn.read_and_discard_data() is False or conn.pace.moved > LINGER_BYTES:
+        if conn.read_and_discard_data() is False or conn.pace.moved_bytes > LINGER_BYTES:
             self._drop(conn)
 
     def _refuse(self, conn: Connection, error: Exception) -> None:
@@ -234,7 +234,7 @@ class BufferedThreadWorker(ThreadWorker):
                 pace = conn.sock.pace if callback == self._on_writable else conn.pace
                 if pace.seconds_until_too_slow() <= 0:
                     self._drop(conn)
-            elif conn.idle:
+            elif conn.is_idle:
                 if conn.pace.elapsed_seconds() > self._idle_seconds(conn, now):
                     self._drop(conn)
             elif conn.pace.seconds_until_too_slow() > 0:

@@ -18,8 +18,8 @@ from config.jobs.backoff import doubling_retry_pause
 
 logger = logging.getLogger(__name__)
 
-PAUSE_SECONDS = 0.1  # seconds between two checks of the children
-LONGEST_DELAY = 30.0  # seconds before a child is restarted
+CHECK_INTERVAL_SECONDS = 0.1  # seconds between two checks of the children
+MAX_RESTART_DELAY = 30.0  # seconds before a child is restarted
 HEALTHY_SECONDS = 60.0  # after running this long, a child is restarted with the first delay again
 PARENT_DEATH_WATCH = Path(__file__).with_name("parent_death_watch.py")
 
@@ -67,7 +67,7 @@ class Child:
 class Supervisor:
     """Keeps child processes running, and stops them: first by SIGTERM, and by SIGKILL if they run `grace` seconds later.
 
-    A child that ends is restarted after `first_delay` seconds, which double with each failure up to LONGEST_DELAY.
+    A child that ends is restarted after `first_delay` seconds, which double with each failure up to MAX_RESTART_DELAY.
     Use it from the main thread: call `keep_children_running`, and `stop` at the end.
     """
 
@@ -95,7 +95,7 @@ class Supervisor:
                 return True
             if time.monotonic() >= deadline:
                 break
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(CHECK_INTERVAL_SECONDS)
         return False
 
     def stop(self) -> None:
@@ -107,7 +107,7 @@ class Supervisor:
         while any(child.exit_code() is None for child in running):
             if self._stop_requests > 1 or time.monotonic() >= deadline:
                 break
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(CHECK_INTERVAL_SECONDS)
         for child in running:
             if child.exit_code() is None:
                 logger.warning("%s did not stop in time and is killed", child.name)
@@ -123,6 +123,6 @@ class Supervisor:
         if exit_code is not None:
             child.kill_group()
             child.failures = 1 if now - child.started_at >= HEALTHY_SECONDS else child.failures + 1
-            delay = doubling_retry_pause(child.failures, first=self._first_delay, longest=LONGEST_DELAY).total_seconds()
+            delay = doubling_retry_pause(child.failures, first=self._first_delay, longest=MAX_RESTART_DELAY).total_seconds()
             child.start_at = now + delay
             logger.warning("%s ended with exit code %d; starting it again in %g s", child.name, exit_code, delay)

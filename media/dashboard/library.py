@@ -23,7 +23,7 @@ from media.models import MediaAsset
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
 
 PER_PAGE = 48
-MAX_DESCRIBED = 50
+MAX_ASSETS_TO_DESCRIBE = 50
 MAX_SEARCH_CHARACTERS = 200
 
 
@@ -49,7 +49,7 @@ class AssetTile:
 
 
 @workspace_page("GET", "POST", operation="media.upload", files=True)
-def library_page_with_upload(page: WorkspacePage) -> HttpResponse:
+def show_library_or_upload_files(page: WorkspacePage) -> HttpResponse:
     """Show the media library page with its search, newest assets first, or upload the files submitted on this page."""
     if page.request.method != "POST":
         return _show(page)
@@ -59,7 +59,7 @@ def library_page_with_upload(page: WorkspacePage) -> HttpResponse:
         return _show(page, problems or ["Choose a file first."], status=422)
     for problem in problems:
         messages.error(page.request, problem)
-    ids = [("id", asset.id) for asset in uploaded[:MAX_DESCRIBED]]
+    ids = [("id", asset.id) for asset in uploaded[:MAX_ASSETS_TO_DESCRIBE]]
     address = f"{page.url_of_page('media-describe')}?{urlencode(ids)}"
     return HttpResponseClientRedirect(address) if "HX-Request" in page.request.headers else page.redirect(address)
 
@@ -72,7 +72,7 @@ def edit_alt_texts_of_uploads(page: WorkspacePage) -> HttpResponse:
     """
     if not page.may_write:
         return page.redirect(page.url_of_page("media"))
-    ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]
+    ids = page.request.GET.getlist("id")[:MAX_ASSETS_TO_DESCRIBE]
     assets = selectors.assets_by_id(workspace_id=page.workspace.id, ids=ids)
     if not assets:
         return page.redirect(page.url_of_page("media"))
@@ -116,7 +116,7 @@ def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 20
         words=words,
         kinds=KIND_LABELS.items(),
         narrowed=bool(words.strip()) or kind in KIND_LABELS,
-        searched=selectors.SEARCH_SPAN,
+        searched=selectors.MAX_ASSETS_SEARCHED_PER_PAGE,
         accepted=",".join(SUFFIXES),
         problems=problems,
         usage=format_quota_usage(selectors.used_quota_bytes(page.workspace.id)),

@@ -16,11 +16,11 @@ from media.errors import MediaTypeNotAllowed
 MAX_FRAMES = 1_000
 MAX_SIDE = 65_535  # the maximum of JPEG; a decoder allocates much memory for a longer row before it reads a pixel
 # Pixels of the canvas times the number of frames, which a player has to draw. X allows 300 million, others more.
-ANIMATION_PIXELS = 1_000_000_000
+MAX_ANIMATION_PIXELS = 1_000_000_000
 # Pixels of an animation that are decoded, in at most two seconds; later frames are only parsed.
-DECODED_PIXELS = 100_000_000
+MAX_DECODED_PIXELS = 100_000_000
 # Memory that a decoder may use. An image that needs more is accepted without decoding, if its structure is valid.
-WORKING_BYTES = 256 * 1024 * 1024
+MAX_WORKING_BYTES = 256 * 1024 * 1024
 MAX_INSPECTION_SECONDS = 5.0
 _CHECK_EVERY = 1024  # parts of a video file
 
@@ -64,10 +64,10 @@ def check_animation(width: int, height: int, frames: int) -> None:
     """Refuse an uploaded animation that has too many frames, or too many pixels in all frames together."""
     if frames > MAX_FRAMES:
         raise MediaTypeNotAllowed(f"The animation has more than {MAX_FRAMES:,} frames.")
-    if frames > 1 and width * height * frames > ANIMATION_PIXELS:
+    if frames > 1 and width * height * frames > MAX_ANIMATION_PIXELS:
         raise MediaTypeNotAllowed(
             f"The animation has {_megapixels(width * height * frames)} megapixels over all its frames;"
-            f" {_megapixels(ANIMATION_PIXELS)} are taken."
+            f" {_megapixels(MAX_ANIMATION_PIXELS)} are taken."
         )
 
 
@@ -91,7 +91,7 @@ class BoundedVideoFile:
     """
 
     MAX_PARTS: int
-    PARTS: str  # the format's name for its parts, used in error messages
+    PARTS_NAME: str  # the format's name for its parts, used in error messages
 
     def __init__(self, path: Path) -> None:
         self.file: BinaryIO = path.open("rb")
@@ -120,6 +120,6 @@ class BoundedVideoFile:
         """
         self._parts_read += 1
         if self._parts_read > self.MAX_PARTS:
-            raise MediaTypeNotAllowed(f"The video has more than {self.MAX_PARTS:,} {self.PARTS}.")
+            raise MediaTypeNotAllowed(f"The video has more than {self.MAX_PARTS:,} {self.PARTS_NAME}.")
         if self._parts_read % _CHECK_EVERY == 0:
             self.deadline.check()

@@ -10,7 +10,7 @@ from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import (
-    DECODED_PIXELS,
+    MAX_DECODED_PIXELS,
     CpuTimeLimit,
     broken_file_error,
     check_animation,
@@ -108,7 +108,7 @@ def _decode(content: bytes, frames: list[Block]) -> None:
     deadline, pixels = CpuTimeLimit(), 0
     for frame in frames:
         pixels += _pixels(content, frame)
-        if pixels > DECODED_PIXELS and frame is not frames[0]:
+        if pixels > MAX_DECODED_PIXELS and frame is not frames[0]:
             return
         deadline.check()
         width, height, packed = struct.unpack_from("<HHB", content, frame.start + 5)

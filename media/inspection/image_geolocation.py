@@ -134,7 +134,7 @@ def _png_chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def _webp_without_geolocation(content: bytes) -> bytes | None:
-    end = webp.file_end(content)
+    end = webp.declared_file_end(content)
     parts = list(webp.chunks(content, 12, end))
     about = {part for part in parts if part.kind in (b"EXIF", b"XMP ")}
     if not any(contains_geolocation(content[part.body : part.end]) for part in about) and not contains_geolocation(

@@ -87,7 +87,7 @@ def _resources(block: bytes) -> Iterator[tuple[int, bytes]]:
         at = size_at + 4 + size + size % 2
 
 
-def orientation(exif: bytes) -> int:
+def exif_orientation(exif: bytes) -> int:
     """Return an image's EXIF orientation (1 to 8) from the first directory of the EXIF block; 1 if none is stated.
 
     The block may begin with the EXIF prefix.
@@ -111,4 +111,4 @@ def orientation(exif: bytes) -> int:
 
 def exif_with_only_orientation(exif: bytes) -> bytes:
     """Return a new EXIF block (in TIFF format) that contains only the orientation of the image's `exif` block."""
-    return b"II*\x00" + struct.pack("<IHHHIHHI", 8, 1, _ORIENTATION, _SHORT, 1, orientation(exif), 0, 0)
+    return b"II*\x00" + struct.pack("<IHHHIHHI", 8, 1, _ORIENTATION, _SHORT, 1, exif_orientation(exif), 0, 0)

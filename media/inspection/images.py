@@ -9,9 +9,9 @@ from pathlib import Path
 
 from accounts.platforms.types import MediaKind
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import WORKING_BYTES, broken_file_error
+from media.inspection.bounds import MAX_WORKING_BYTES, broken_file_error
 from media.inspection.gif import parse_gif_layout
-from media.inspection.image_metadata import orientation
+from media.inspection.image_metadata import exif_orientation
 from media.inspection.jpeg import parse_jpeg_layout
 from media.inspection.png import parse_png_layout
 from media.inspection.polyglots import refuse_polyglot_image
@@ -24,7 +24,7 @@ _READERS: dict[str, Callable[[bytes], ImageLayout]] = {
     "image/webp": parse_webp_layout,
     "image/gif": parse_gif_layout,
 }
-# Limits simultaneous decodes in a process, since each may use WORKING_BYTES.
+# Limits simultaneous decodes in a process, since each may use MAX_WORKING_BYTES.
 decode_semaphore = threading.BoundedSemaphore(2)
 
 
@@ -33,7 +33,7 @@ def inspect_image(path: Path, mime_type: str) -> InspectedFile:
     content = path.read_bytes()
     layout = parse_image_layout(content, mime_type)
     refuse_polyglot_image(content, layout.end)
-    if layout.working_bytes <= WORKING_BYTES:
+    if layout.working_bytes <= MAX_WORKING_BYTES:
         with decode_semaphore:
             try:
                 layout.decode()
@@ -42,7 +42,7 @@ def inspect_image(path: Path, mime_type: str) -> InspectedFile:
             except Exception as error:  # decoders raise anything from SyntaxError to EOFError
                 raise broken_file_error("image") from error
     width, height = layout.width, layout.height
-    if orientation(layout.exif) >= 5:  # rotated by 90 degrees
+    if exif_orientation(layout.exif) >= 5:  # rotated by 90 degrees
         width, height = height, width
     kind: MediaKind = "gif" if mime_type == "image/gif" and layout.frames > 1 else "image"
     return InspectedFile(kind, mime_type, width, height)

@@ -44,7 +44,7 @@ class BoxFile(BoundedVideoFile):
     """An MP4 or QuickTime file that is open for reading its boxes."""
 
     MAX_PARTS = 250_000
-    PARTS = "boxes"
+    PARTS_NAME = "boxes"
 
     def top_level_boxes(self) -> Iterator[Box]:
         """Yield the top-level boxes of an MP4 file."""

@@ -10,7 +10,12 @@ from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import CpuTimeLimit, broken_file_error, truncated_file_error
-from media.inspection.polyglots import HEAD, ZIP_TAIL, refuse_foreign_data_after_end, refuse_polyglot_head_or_tail
+from media.inspection.polyglots import (
+    SNIFFED_HEAD_BYTES,
+    ZIP_TAIL_BYTES,
+    refuse_foreign_data_after_end,
+    refuse_polyglot_head_or_tail,
+)
 from media.inspection.types import InspectedFile
 
 _HEADER = re.compile(rb"%PDF-(?:1\.\d|2\.0)[\s%]")
@@ -46,7 +51,7 @@ def inspect_pdf(path: Path) -> InspectedFile:
     if end < 0 or end < len(content) - _TAIL - len(b"%%EOF"):
         raise truncated_file_error("PDF")
     _check_start(content)
-    refuse_polyglot_head_or_tail(content[:HEAD], content[-ZIP_TAIL:])
+    refuse_polyglot_head_or_tail(content[:SNIFFED_HEAD_BYTES], content[-ZIP_TAIL_BYTES:])
     refuse_foreign_data_after_end(content[end + len(b"%%EOF") :], "PDF")
     if _ACTION.search(content) or any(_is_active(part) for part in _objects(content)):
         raise MediaTypeNotAllowed("The PDF holds scripts, programs or other files.")

@@ -13,7 +13,7 @@ from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import (
-    DECODED_PIXELS,
+    MAX_DECODED_PIXELS,
     CpuTimeLimit,
     broken_file_error,
     check_animation,
@@ -123,7 +123,7 @@ def _decode(content: bytes, frames: list[_Frame], bits: int, *, interlaced: bool
     deadline, pixels = CpuTimeLimit(), 0
     for frame in frames:
         pixels += frame.width * frame.height
-        if pixels <= DECODED_PIXELS or frame is frames[0]:
+        if pixels <= MAX_DECODED_PIXELS or frame is frames[0]:
             _check_packed(content, frame, _unpacked_length(frame, bits, interlaced), deadline)
     with Image.open(io.BytesIO(content), formats=["PNG"]) as image:
         image.load()

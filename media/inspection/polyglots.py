@@ -12,8 +12,8 @@ import struct
 from media.errors import MediaTypeNotAllowed
 
 # The end record of a ZIP archive is followed only by its comment, of at most 65,535 bytes (APPNOTE.TXT 4.3.16).
-ZIP_TAIL = 22 + 65_535
-HEAD = 1024  # browsers sniff no further (WHATWG mimesniff)
+ZIP_TAIL_BYTES = 22 + 65_535
+SNIFFED_HEAD_BYTES = 1024  # browsers sniff no further (WHATWG mimesniff)
 
 _MARKUP = re.compile(rb"<(?i:script[\s>/]|html[\s>]|!doctype\s+html|iframe[\s>]|body[\s>]|svg[\s/]+[a-z:]{3,}\s*=|\?php\s)")
 _SCRIPT = re.compile(rb"<(?i:script[\s>/]|\?php\s)|__HALT_COMPILER")
@@ -43,7 +43,7 @@ def refuse_polyglot_image(content: bytes, end: int) -> None:
         raise MediaTypeNotAllowed("The image holds a script.")
     if _JAVASCRIPT_GIF.match(content) or (_JAVASCRIPT_COMMENT.match(content) and _COMMENT_END.search(content)):
         raise MediaTypeNotAllowed("The image is a script as well.")
-    refuse_polyglot_head_or_tail(content[:HEAD], content[-ZIP_TAIL:])
+    refuse_polyglot_head_or_tail(content[:SNIFFED_HEAD_BYTES], content[-ZIP_TAIL_BYTES:])
     refuse_foreign_data_after_end(content[end:], "image")
 
 
@@ -62,11 +62,11 @@ def refuse_polyglot_head_or_tail(head: bytes, tail: bytes) -> None:
 
     JAR files and Office documents are ZIP archives too.
     """
-    if _MARKUP.search(head[:HEAD]):
+    if _MARKUP.search(head[:SNIFFED_HEAD_BYTES]):
         raise MediaTypeNotAllowed("The file holds markup in its first bytes.")
-    if _PDF.search(head, 1, HEAD):
+    if _PDF.search(head, 1, SNIFFED_HEAD_BYTES):
         raise MediaTypeNotAllowed("The file is a PDF as well.")
-    at = tail.rfind(b"PK\x05\x06", -ZIP_TAIL)
+    at = tail.rfind(b"PK\x05\x06", -ZIP_TAIL_BYTES)
     if at >= 0 and _is_zip_end(tail, at):
         raise MediaTypeNotAllowed("The file is a ZIP archive as well.")
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from media.errors import MediaTypeNotAllowed
 from media.inspection.ffmpeg import refuse_file_without_video_by_ffprobe
 from media.inspection.movie import movie_dimensions_and_duration
-from media.inspection.polyglots import HEAD, ZIP_TAIL, refuse_polyglot_head_or_tail
+from media.inspection.polyglots import SNIFFED_HEAD_BYTES, ZIP_TAIL_BYTES, refuse_polyglot_head_or_tail
 from media.inspection.types import InspectedFile
 from media.inspection.webm import webm_dimensions_and_duration
 
@@ -34,8 +34,8 @@ MAX_DURATION_MS = 7 * 24 * 3600 * 1000
 def inspect_video(path: Path, mime_type: str) -> InspectedFile:
     """Check an uploaded video of the given MIME type; raises MediaTypeNotAllowed if a check fails."""
     with path.open("rb") as file:
-        head = file.read(HEAD)
-        file.seek(-min(ZIP_TAIL, path.stat().st_size), 2)
+        head = file.read(SNIFFED_HEAD_BYTES)
+        file.seek(-min(ZIP_TAIL_BYTES, path.stat().st_size), 2)
         refuse_polyglot_head_or_tail(head, file.read())
     width, height, seconds = (
         webm_dimensions_and_duration(path) if mime_type == "video/webm" else movie_dimensions_and_duration(path)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import BoundedVideoFile, broken_file_error, truncated_file_error
-from media.inspection.polyglots import HEAD
+from media.inspection.polyglots import SNIFFED_HEAD_BYTES
 
 EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
 # The elements that a segment contains; a cluster of unknown size ends where the next of these begins.
@@ -37,7 +37,7 @@ class ElementFile(BoundedVideoFile):
     """A WebM file that is open for reading its EBML elements."""
 
     MAX_PARTS = 1_000_000
-    PARTS = "parts"
+    PARTS_NAME = "parts"
 
     def children(self, parent: Element) -> Iterator[Element]:
         """Yield the child elements of a WebM element; raises MediaTypeNotAllowed if the parent's size is unknown."""
@@ -105,7 +105,7 @@ def find_segment_and_end(file: ElementFile) -> tuple[Element, int]:
     if segment.id != SEGMENT:
         raise broken_file_error("video")
     end = file.size if segment.end is None else segment.end
-    if file.read(end, min(file.size - end, HEAD)).strip(b"\x00"):
+    if file.read(end, min(file.size - end, SNIFFED_HEAD_BYTES)).strip(b"\x00"):
         raise MediaTypeNotAllowed("The video is followed by other bytes.")
     return segment, end
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import (
-    DECODED_PIXELS,
+    MAX_DECODED_PIXELS,
     CpuTimeLimit,
     broken_file_error,
     check_animation,
@@ -67,7 +67,7 @@ def chunks(content: bytes, at: int, end: int) -> Iterator[Chunk]:
     raise MediaTypeNotAllowed(f"The image has more than {_MAX_CHUNKS:,} chunks.")
 
 
-def file_end(content: bytes) -> int:
+def declared_file_end(content: bytes) -> int:
     """Return the offset at which a WebP file ends according to its header; raises MediaTypeNotAllowed if it is shorter."""
     end = 8 + int(struct.unpack_from("<I", content, 4)[0]) if len(content) >= 12 else 0
     if end > len(content) or end < 20:
@@ -77,7 +77,7 @@ def file_end(content: bytes) -> int:
 
 def parse_webp_layout(content: bytes) -> ImageLayout:
     """Parse the structure of a WebP file up to the end that its header states; raises MediaTypeNotAllowed."""
-    end = file_end(content)
+    end = declared_file_end(content)
     parts = list(chunks(content, 12, end))
     if parts[0].kind == b"VP8X":
         if parts[0].end - parts[0].body < 10:
@@ -142,7 +142,7 @@ def _decode(content: bytes, frames: list[_Frame]) -> None:
     deadline, pixels = CpuTimeLimit(), 0
     for frame in frames:
         pixels += frame.width * frame.height
-        if pixels > DECODED_PIXELS and frame is not frames[0]:
+        if pixels > MAX_DECODED_PIXELS and frame is not frames[0]:
             return
         deadline.check()
         with Image.open(io.BytesIO(_still(content, frame)), formats=["WEBP"]) as image:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from media.services.delete import delete_media, mark_media_of_workspaces_to_purge_deleted, purge_deleted_files
+from media.services.delete import delete_media, mark_media_deleted_in_workspaces_to_purge, purge_deleted_files
 from media.services.describe import set_alt_text
 from media.services.pending import purge_pending_files
 from media.services.quota import correct_quota_counters
@@ -15,7 +15,7 @@ __all__ = [
     "correct_quota_counters",
     "delete_media",
     "find_orphaned_and_missing_files",
-    "mark_media_of_workspaces_to_purge_deleted",
+    "mark_media_deleted_in_workspaces_to_purge",
     "purge_deleted_files",
     "purge_pending_files",
     "remove_files_without_row",

@@ -98,7 +98,7 @@ def purge_deleted_files(*, limit: int = 200) -> int:
     return _remove_unused_files(deleted.order_by("deleted_at")[:limit])
 
 
-def mark_media_of_workspaces_to_purge_deleted(*, limit: int = 200) -> int:
+def mark_media_deleted_in_workspaces_to_purge(*, limit: int = 200) -> int:
     """Mark up to `limit` media assets of workspaces due to be purged as deleted; returns the number of marked assets."""
     now, ready = timezone.now(), selectors.undeleted_assets()
     ids = list(ready.filter(workspace__in=workspaces_to_purge()).values_list("pk", flat=True)[:limit])

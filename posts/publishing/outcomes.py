@@ -231,7 +231,7 @@ def mark_unconfirmed_as_published(target: PostTarget, decision: Finish) -> None:
 
 def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) -> None:
     platform = "sandbox" if target.sandbox else target.platform
-    metrics.OUTCOMES.labels(platform, outcome, error["code"] if error else "").inc()
+    metrics.PUBLISHING_OUTCOMES.labels(platform, outcome, error["code"] if error else "").inc()
 
 
 def _write(target: PostTarget, writer: DatabaseWriter, **changes: Any) -> None:

@@ -223,4 +223,4 @@ def _record_lateness(target: PostTarget) -> None:
     if target.due_at is not None:
         late = (timezone.now() - target.due_at).total_seconds()
         with suppress(OSError):  # a full disk must not stop publishing
-            metrics.LATENESS.labels("sandbox" if target.sandbox else target.platform).observe(late)
+            metrics.PUBLISHING_LATENESS.labels("sandbox" if target.sandbox else target.platform).observe(late)

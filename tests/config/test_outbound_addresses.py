@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import pytest
 from pytest_django import Settings
 
-from config.outbound.destinations import address_allowed, is_loopback_address, is_public_address
+from config.outbound.destinations import is_allowed_address, is_loopback_address, is_public_address
 
 PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.215.14", "192.0.1.1", "223.255.255.254", "2606:4700:4700::1111", "2a00:1450::1"]
 
@@ -69,7 +69,7 @@ def test_loopback_is_allowed_only_by_the_setting(
     settings: Settings, address: str, without_loopback: bool, with_loopback: bool
 ) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False
-    assert address_allowed(address) is without_loopback
+    assert is_allowed_address(address) is without_loopback
 
     settings.OUTBOUND_ALLOW_LOOPBACK = True
-    assert address_allowed(address) is with_loopback
+    assert is_allowed_address(address) is with_loopback

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from media.scanning import EICAR
+from media.scanning import EICAR_TEST_FILE
 
 FOUND = b"stream: Eicar-Test-Signature FOUND"
 BOUND_SECONDS = 30.0  # a held answer goes out by itself after this
@@ -74,7 +74,7 @@ class FakeClamd:
             exceeded = not unpacker.eof
         if exceeded and self.limits.alert:
             return b"stream: Heuristics.Limits.Exceeded.MaxFileSize FOUND"
-        return FOUND if EICAR in seen and self.knows_eicar else b"stream: OK"
+        return FOUND if EICAR_TEST_FILE in seen and self.knows_eicar else b"stream: OK"
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -12,7 +12,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from config.api.errors import ServiceUnavailable
-from config.environment import storages
+from config.environment import storages_setting
 from media import backend_limits, object_storage
 from media.links import adapter_media_file
 from media.models import MediaAsset
@@ -43,7 +43,7 @@ def bucket(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hang
     monkeypatch.setattr(backend_limits, "SLOW_SECONDS", 0.1)
     with HangingBucket() as server:
         query = f"endpoint_url=http://127.0.0.1:{server.port}&access_key=AKIA1&secret_key=secret&region_name=us-east-1"
-        settings.STORAGES = storages(f"s3://media?{query}&addressing_style=path")
+        settings.STORAGES = storages_setting(f"s3://media?{query}&addressing_style=path")
         yield server
 
 
@@ -97,7 +97,7 @@ def test_after_the_pause_one_call_tests_the_bucket(
     asked = [(api.upload(jpeg()).status_code, bucket.connections) for _ in range(2)]
     assert asked == [(503, 2), (503, 4)]
 
-    settings.STORAGES = storages("")
+    settings.STORAGES = storages_setting("")
     assert api.upload(jpeg()).status_code == 201
 
 

@@ -14,7 +14,7 @@ from django.core.files.storage import FileSystemStorage, default_storage
 from django.utils import timezone
 from pytest_django import Settings
 
-from config.environment import storages
+from config.environment import storages_setting
 from media import storage
 from media.models import MediaAsset, PendingFile
 from media.services import pending, purge_pending_files
@@ -45,7 +45,7 @@ def later(**passed: float) -> Any:
 def unreachable(settings: Settings) -> None:
     """The bucket is down."""
     address = f"http://127.0.0.1:{closed_port()}"
-    settings.STORAGES = storages(f"s3://media?endpoint_url={address}&access_key=AKIA1&secret_key=secret")
+    settings.STORAGES = storages_setting(f"s3://media?endpoint_url={address}&access_key=AKIA1&secret_key=secret")
 
 
 def test_an_upload_leaves_no_pending_file(api: ApiClient, stored: Stored) -> None:
@@ -61,7 +61,7 @@ def test_an_upload_leaves_no_pending_file(api: ApiClient, stored: Stored) -> Non
 def test_files_of_unacknowledged_writes_are_removed_after_an_hour(api: ApiClient, settings: Settings, stored: Stored) -> None:
     assert_envelope(api.upload(jpeg()), 503, "SERVICE_UNAVAILABLE")
     assert not MediaAsset.objects.exists()
-    settings.STORAGES = storages("")
+    settings.STORAGES = storages_setting("")
     default_storage.save(PendingFile.objects.get().storage_key, ContentFile(jpeg()))
 
     with later(minutes=59):
@@ -86,7 +86,7 @@ def test_a_file_that_the_purge_abandoned_cannot_be_adopted(api: ApiClient, setti
 
     assert_envelope(api.upload(jpeg()), 503, "SERVICE_UNAVAILABLE")
     assert not MediaAsset.objects.exists()
-    settings.STORAGES = storages("")
+    settings.STORAGES = storages_setting("")
     assert list(storage.all_storage_keys()) == []
 
 
@@ -96,5 +96,5 @@ def test_removal_is_retried_after_a_storage_outage(settings: Settings) -> None:
     PendingFile.objects.create(storage_key=KEY, workspace_id="wrk_1")
     with later(hours=2):
         assert purge_pending_files() == 0
-        settings.STORAGES = storages("")
+        settings.STORAGES = storages_setting("")
         assert purge_pending_files() == 1

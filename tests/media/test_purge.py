@@ -9,7 +9,7 @@ import time_machine
 from django.conf import settings
 
 from media.models import MediaAsset
-from media.services import mark_media_of_workspaces_to_purge_deleted
+from media.services import mark_media_deleted_in_workspaces_to_purge
 from media.tasks import purge_deleted_files, purge_incoming
 from tests import factories
 from tests.conftest import ApiClient
@@ -29,9 +29,9 @@ def test_media_of_a_deleted_workspace_are_deleted_after_thirty_days(
         other.upload(png())
         api.delete(f"/workspaces/{workspace.id}")
         clock.shift(timedelta(days=30, seconds=-1))
-        early = (mark_media_of_workspaces_to_purge_deleted(), purge_deleted_files(), len(stored()))
+        early = (mark_media_deleted_in_workspaces_to_purge(), purge_deleted_files(), len(stored()))
         clock.shift(timedelta(seconds=1))
-        late = (mark_media_of_workspaces_to_purge_deleted(), purge_deleted_files(), stored())
+        late = (mark_media_deleted_in_workspaces_to_purge(), purge_deleted_files(), stored())
 
     assert early == (0, 0, 2)
     assert late == (1, 1, [png()])
@@ -43,7 +43,7 @@ def test_media_of_a_paused_workspace_are_not_deleted(api: ApiClient, workspace: 
     api.upload(jpeg())
     Workspace.objects.filter(pk=workspace.pk).update(status="paused", updated_at=NOON - timedelta(days=1000))
 
-    assert (mark_media_of_workspaces_to_purge_deleted(), purge_deleted_files(), stored()) == (0, 0, [jpeg()])
+    assert (mark_media_deleted_in_workspaces_to_purge(), purge_deleted_files(), stored()) == (0, 0, [jpeg()])
 
 
 def test_a_file_that_another_asset_shares_is_not_deleted(api: ApiClient, stored: Stored) -> None:

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from config.environment import storages
+from config.environment import storages_setting
 from media.models import MediaAsset, MediaUsage, PendingFile
 from media.services import purge_pending_files
 from tests import factories
@@ -106,11 +106,11 @@ def test_concurrent_uploads_cannot_exceed_the_quota(api: ApiClient, workspace: W
 @pytest.mark.usefixtures("room_for_one")
 def test_a_failed_upload_uses_no_quota(api: ApiClient, workspace: Workspace, settings: Settings) -> None:
     address = f"http://127.0.0.1:{closed_port()}"
-    settings.STORAGES = storages(f"s3://media?endpoint_url={address}&access_key=AKIA1&secret_key=secret")
+    settings.STORAGES = storages_setting(f"s3://media?endpoint_url={address}&access_key=AKIA1&secret_key=secret")
     assert_envelope(api.upload(jpeg()), 503, "SERVICE_UNAVAILABLE")
     assert used(workspace) == 0
 
-    settings.STORAGES = storages("")
+    settings.STORAGES = storages_setting("")
     uploaded(api)
     with time_machine.travel(timezone.now() + timedelta(hours=2), tick=False):
         assert purge_pending_files() == 1

@@ -17,7 +17,7 @@ from media.errors import MediaMalwareDetected, MediaScanUnavailable
 from media.scanning import (
     ALWAYS_WHOLE_BYTES,
     DEFAULT_MAX_FILE_BYTES,
-    EICAR,
+    EICAR_TEST_FILE,
     Clamd,
     MalwareScanResult,
     probe_scanner_limits,
@@ -87,7 +87,7 @@ def test_malware_is_refused_anywhere_in_the_file(
     start()
 
     with caplog.at_level(logging.WARNING), pytest.raises(MediaMalwareDetected, match="Eicar-Test-Signature"):
-        scan_for_malware(file_of(tmp_path, size, EICAR))
+        scan_for_malware(file_of(tmp_path, size, EICAR_TEST_FILE))
     assert "Eicar-Test-Signature" in caplog.text
 
 
@@ -100,7 +100,7 @@ def test_a_file_beyond_the_longest_stream_is_too_large(start: Start, tmp_path: P
 
 
 @pytest.mark.parametrize("alert", [True, False], ids=["reported", "not reported"])
-@pytest.mark.parametrize("end", [b"", EICAR], ids=["clean", "malware at the end"])
+@pytest.mark.parametrize("end", [b"", EICAR_TEST_FILE], ids=["clean", "malware at the end"])
 def test_a_file_beyond_the_largest_file_is_never_clean(start: Start, tmp_path: Path, alert: bool, end: bytes) -> None:
     start(limits=Limits(file=2 * MIB, alert=alert))
 

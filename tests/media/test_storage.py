@@ -27,7 +27,7 @@ from pytest_django import Settings
 
 from config.api.errors import ServiceUnavailable
 from config.api.uploads import purge_upload_temp_files
-from config.environment import storages
+from config.environment import storages_setting
 from media import storage
 from media.links import adapter_media_file, signed_file_url
 from media.models import MediaAsset
@@ -59,7 +59,7 @@ def bucket(client: Any, endpoint: str, settings: Settings) -> str:
     """A new bucket, configured with a prefix."""
     name = f"media-{secrets.token_hex(6)}"
     client.create_bucket(Bucket=name)
-    settings.STORAGES = storages(f"s3://{name}?endpoint_url={quote(endpoint)}&prefix=/posts/{ACCESS}")
+    settings.STORAGES = storages_setting(f"s3://{name}?endpoint_url={quote(endpoint)}&prefix=/posts/{ACCESS}")
     return name
 
 
@@ -169,7 +169,7 @@ def test_objects_are_private_and_under_the_prefix(bucket: str, client: Any, endp
 
 
 def test_a_missing_bucket_stores_nothing(endpoint: str, settings: Settings, upload: Path) -> None:
-    settings.STORAGES = storages(f"s3://nowhere?endpoint_url={quote(endpoint)}{ACCESS}")
+    settings.STORAGES = storages_setting(f"s3://nowhere?endpoint_url={quote(endpoint)}{ACCESS}")
 
     with pytest.raises(ServiceUnavailable, match="storage"):
         store(upload)
@@ -228,7 +228,7 @@ def test_old_leftovers_of_killed_processes_are_removed(incoming: Path) -> None:
 
 
 def test_without_a_storage_url_files_are_stored_locally() -> None:
-    assert storages("")["default"] == {
+    assert storages_setting("")["default"] == {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
     }
@@ -237,7 +237,7 @@ def test_without_a_storage_url_files_are_stored_locally() -> None:
 def test_a_storage_url_contains_all_options_of_the_bucket() -> None:
     url = "s3://media.example?endpoint_url=https%3A%2F%2Fs3.example%3A9000&region_name=auto&prefix=a/b&addressing_style=path"
 
-    assert storages(url + ACCESS)["default"]["OPTIONS"] == {
+    assert storages_setting(url + ACCESS)["default"]["OPTIONS"] == {
         "bucket_name": "media.example",
         "endpoint_url": "https://s3.example:9000",
         "region_name": "auto",
@@ -246,7 +246,7 @@ def test_a_storage_url_contains_all_options_of_the_bucket() -> None:
         "access_key": "AKIA1",
         "secret_key": "a+secret/key",
     }
-    assert storages("s3://media")["default"]["OPTIONS"] == {"bucket_name": "media", "location": ""}
+    assert storages_setting("s3://media")["default"]["OPTIONS"] == {"bucket_name": "media", "location": ""}
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_a_storage_url_contains_all_options_of_the_bucket() -> None:
 )
 def test_an_invalid_storage_url_is_refused_with_the_settings_name(url: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=r"^STORAGE_URL") as refused:
-        storages(url)
+        storages_setting(url)
     assert "hidden" not in str(refused.value)
 
 

@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from auditlog.models import AuditEntry
 from media.models import MediaAsset
-from media.scanning import EICAR
+from media.scanning import EICAR_TEST_FILE
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.clamd import FakeClamd
@@ -120,7 +120,7 @@ def test_the_file_is_scanned_before_it_is_stored(api: ApiClient, settings: Setti
     with FakeClamd() as clamd:
         settings.CLAMAV_ADDRESS = clamd.address
         media = api.upload(jpeg()).json()["media"]
-        flagged = api.upload(jpeg() + EICAR)
+        flagged = api.upload(jpeg() + EICAR_TEST_FILE)
     gone = api.upload(png())
 
     assert media["scan"] == {"status": "clean", "engine": "ClamAV 1.4.3/27654"}
@@ -195,7 +195,7 @@ def test_a_dry_run_is_refused_for_the_same_reasons_as_an_upload(api: ApiClient, 
     settings.MEDIA_SCANNER = "clamav"
     with FakeClamd() as clamd:
         settings.CLAMAV_ADDRESS = clamd.address
-        answers = [api.upload(jpeg() + EICAR, dry_run="true"), api.upload(b"text", dry_run="true")]
+        answers = [api.upload(jpeg() + EICAR_TEST_FILE, dry_run="true"), api.upload(b"text", dry_run="true")]
 
     assert [answer.json()["code"] for answer in answers] == ["MEDIA_MALWARE_DETECTED", "MEDIA_TYPE_NOT_ALLOWED"]
     assert [entry.dry_run for entry in AuditEntry.objects.filter(operation="media.upload")] == [True, True]

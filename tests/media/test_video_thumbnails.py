@@ -16,7 +16,7 @@ from moto.server import ThreadedMotoServer
 from PIL import Image
 from pytest_django import Settings
 
-from config.environment import storages
+from config.environment import storages_setting
 from media.worker_loop import ThumbnailLoop
 from tests.conftest import ApiClient
 from tests.media.files.fetching import fetch
@@ -105,7 +105,9 @@ def test_a_video_in_a_bucket_gets_a_thumbnail(api: ApiClient, install: Install, 
         boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1", **keys).create_bucket(
             Bucket="media"
         )
-        settings.STORAGES = storages(f"s3://media?endpoint_url=http://{host}:{port}&access_key=AKIA1&secret_key=secret")
+        settings.STORAGES = storages_setting(
+            f"s3://media?endpoint_url=http://{host}:{port}&access_key=AKIA1&secret_key=secret"
+        )
         answer = fetch(thumbnail_url(api, video))
         response = requests.Session().get(answer["Location"], timeout=5)
     finally:

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from config.api.errors import PayloadTooLarge
 from media.errors import MediaMalwareDetected
-from media.scanning import EICAR, probe_scanner_limits, scan_for_malware
+from media.scanning import EICAR_TEST_FILE, probe_scanner_limits, scan_for_malware
 
 ADDRESS = os.environ.get("CLAMAV_TEST_ADDRESS", "")
 MIB = 1024 * 1024
@@ -44,16 +44,16 @@ def test_a_clean_file_is_clean(tmp_path: Path, size: int) -> None:
     assert outcome.engine.startswith("ClamAV ")
 
 
-@pytest.mark.parametrize("size", [len(EICAR), 1000, 3 * MIB, LARGEST_FILE])
+@pytest.mark.parametrize("size", [len(EICAR_TEST_FILE), 1000, 3 * MIB, LARGEST_FILE])
 def test_malware_at_the_end_of_a_file_is_found(tmp_path: Path, size: int) -> None:
     with pytest.raises(MediaMalwareDetected, match="Eicar-Test-Signature"):
-        scan_for_malware(file_of(tmp_path, size, EICAR))
+        scan_for_malware(file_of(tmp_path, size, EICAR_TEST_FILE))
 
 
 def test_malware_in_an_archive_after_an_image_is_found(tmp_path: Path) -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr("inside", EICAR * 2)
+        packed.writestr("inside", EICAR_TEST_FILE * 2)
     path = tmp_path / "file"
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + archive.getvalue())
 
@@ -61,7 +61,7 @@ def test_malware_in_an_archive_after_an_image_is_found(tmp_path: Path) -> None:
         scan_for_malware(path)
 
 
-@pytest.mark.parametrize("end", [b"", EICAR], ids=["clean", "malware at the end"])
+@pytest.mark.parametrize("end", [b"", EICAR_TEST_FILE], ids=["clean", "malware at the end"])
 @pytest.mark.parametrize("size", [LARGEST_FILE + 1, LARGEST_FILE + MIB, LONGEST_STREAM, LONGEST_STREAM + 1, 60 * MIB])
 def test_a_file_that_clamd_would_not_scan_completely_is_refused(tmp_path: Path, size: int, end: bytes) -> None:
     with pytest.raises(PayloadTooLarge):

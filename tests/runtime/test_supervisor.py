@@ -85,7 +85,7 @@ def python(name: str, program: str, *arguments: str | Path) -> Child:
 def test_a_child_that_dies_starts_again_with_growing_delay(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervisor_module, "LONGEST_DELAY", 0.03)
+    monkeypatch.setattr(supervisor_module, "MAX_RESTART_DELAY", 0.03)
     starts = tmp_path / "starts"
     dying = python("worker", "import sys; open(sys.argv[1], 'a').write('x'); sys.exit(3)", starts)
     supervisor = Supervisor([dying], first_delay=0.01)

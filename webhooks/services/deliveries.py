@@ -96,7 +96,7 @@ def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> int:
         [FencedUpdate(row, {name: getattr(row, name) for name in OUTCOME_FIELDS}) for row in settled]
     )
     for row in settled:
-        metrics.DELIVERIES.labels(row.status).inc()
+        metrics.DELIVERY_ATTEMPTS.labels(row.status).inc()
     return sum(written)
 
 

@@ -31,12 +31,15 @@ from workspaces.sign_in.sessions import SignInMethod, sign_in_method, sign_in_us
 
 PENDING_SESSION_KEY = "pending_operator"  # in the session: {"user", "at", "next", "device"}
 PENDING_TTL = timedelta(minutes=10)
-STRONG_SIGN_INS = (SignInMethod.PASSWORD_AND_CODE, SignInMethod.PROVIDER)  # the identity provider has its own second factor
+SECOND_FACTOR_SIGN_IN_METHODS = (
+    SignInMethod.PASSWORD_AND_CODE,
+    SignInMethod.PROVIDER,
+)  # the identity provider has its own second factor
 
 
 def satisfies_second_factor_rule(request: HttpRequest) -> bool:
     """Return whether this operator signed in with a second factor, or does not need one (OPERATOR_SECOND_FACTOR)."""
-    return not settings.OPERATOR_SECOND_FACTOR or sign_in_method(request) in STRONG_SIGN_INS
+    return not settings.OPERATOR_SECOND_FACTOR or sign_in_method(request) in SECOND_FACTOR_SIGN_IN_METHODS
 
 
 class PasswordStep(LoginView):
@@ -137,7 +140,7 @@ class CodeStep(SecondFactorStep):
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
         if not form.cleaned_data["code"].strip().isdecimal():
             left = device.recovery_codes_left
-            messages.warning(self.request, f"That was a recovery code; {left} are left. {audit.RESET_HINT}")
+            messages.warning(self.request, f"That was a recovery code; {left} are left. {audit.SECOND_FACTOR_RESET_HINT}")
         return HttpResponseRedirect(next_page)
 
 
@@ -166,7 +169,7 @@ class SecondFactorSetUpStep(SecondFactorStep):
         if device is None:
             return self.form_invalid(form)
         codes = device.mark_confirmed_and_issue_codes()
-        audit.record_sign_in_change(self.request, self.user, "operators.set_up_second_factor")
+        audit.record_second_factor_change(self.request, self.user, "operators.set_up_second_factor")
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
         shown = {**admin.site.each_context(self.request), "title": "Recovery codes", "codes": codes}
         return render(self.request, "admin/recovery_codes.html", {**shown, "next_page": next_page})

@@ -28,13 +28,13 @@ from config.console.operators import audit
 from config.jobs.backoff import doubling_retry_pause
 from workspaces.workspace_page import api_error_page
 
-ADDRESS_LIMIT = 20
-NAME_LIMIT = 10
+MAX_WRONG_PASSWORDS_PER_ADDRESS = 20
+MAX_WRONG_PASSWORDS_PER_NAME = 10
 MAX_PAUSE_SECONDS = 60  # seconds between two attempts for a name that is slowed down
 IPV6_PREFIX_LENGTH = 64  # the network of one customer counts as one address
 
 
-class SignInLimits(AxesDatabaseHandler):
+class WrongPasswordLimits(AxesDatabaseHandler):
     """The handler of failed sign-ins for django-axes (AXES_HANDLER), with limits by IP address and by operator name."""
 
     def is_locked(self, request: HttpRequest, credentials: dict[str, str] | None = None) -> bool:
@@ -56,12 +56,12 @@ def sign_in_wait_seconds(request: HttpRequest, name: str) -> int:
     if pair >= settings.AXES_FAILURE_LIMIT:
         return _seconds_left(pair_last, cooloff, now)
     from_address, address_last = _failures(recent.filter(ip_address=address))
-    if from_address >= ADDRESS_LIMIT:
+    if from_address >= MAX_WRONG_PASSWORDS_PER_ADDRESS:
         return _seconds_left(address_last, cooloff, now)
     for_name, name_last = _failures(recent.filter(username=name))
-    if for_name < NAME_LIMIT or _has_signed_in_from(name, address):
+    if for_name < MAX_WRONG_PASSWORDS_PER_NAME or _has_signed_in_from(name, address):
         return 0
-    pause = doubling_retry_pause(for_name - NAME_LIMIT + 1, first=1, longest=MAX_PAUSE_SECONDS)
+    pause = doubling_retry_pause(for_name - MAX_WRONG_PASSWORDS_PER_NAME + 1, first=1, longest=MAX_PAUSE_SECONDS)
     return _seconds_left(name_last, pause, now)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from agents.serializers import ApiKeySerializer
@@ -110,7 +111,7 @@ class OperatorsDeliveriesQuery(PageQuery):
     workspace_id = fields.Identifier("wrk", required=False, help_text="Only deliveries of this workspace.")
 
 
-class EitherBody(WriteBody):
+class ExactlyOneFieldBody(WriteBody):
     """Base class of request bodies of the operators' API that must have exactly one of their fields, besides `dry_run`."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -120,14 +121,15 @@ class EitherBody(WriteBody):
         return attrs
 
 
-class ReplayDeliveriesSerializer(EitherBody):
+class ReplayDeliveriesSerializer(ExactlyOneFieldBody):
     """The webhook deliveries that an operator sends again: listed by id, or all permanently failed ones of a workspace."""
 
     ids = fields.StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MAX_IDS)
     workspace_id = fields.Identifier("wrk", required=False)
 
 
-class ReplaysSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="Replays")
+class ReplayResultSerializer(serializers.Serializer):
     """The result of an operator's request to send webhook deliveries again."""
 
     replayed = serializers.IntegerField(help_text="Deliveries made due now, at most 10,000 in one call.")
@@ -135,7 +137,8 @@ class ReplaysSerializer(serializers.Serializer):
     remaining = serializers.IntegerField(help_text="Dead letters of the workspace left for another call.")
 
 
-class ReplayRequestShown(serializers.Serializer):
+@extend_schema_serializer(component_name="ReplayRequestShown")
+class ReplayRequestEchoSerializer(serializers.Serializer):
     """An operator's request to send webhook deliveries again, as the response to its dry run repeats it."""
 
     ids = serializers.ListField(child=serializers.CharField(), required=False)
@@ -143,30 +146,33 @@ class ReplayRequestShown(serializers.Serializer):
 
 
 ReplayDeliveriesPreview = dry_run_serializer_class(
-    "OpsDeliveryReplay", request=ReplayRequestShown, would_update=ReplaysSerializer
+    "OpsDeliveryReplay", request=ReplayRequestEchoSerializer, would_update=ReplayResultSerializer
 )
 
 
-class RuleSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="Rule")
+class RetentionRuleResultSerializer(serializers.Serializer):
     """A retention rule in the operators' API, with the number of rows it deleted or, in a dry run, would delete."""
 
     name = serializers.CharField()
     rows = serializers.IntegerField()
 
 
-class RetainedSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="Retained")
+class RetentionResultSerializer(serializers.Serializer):
     """The result of an operator's retention run: how many expired rows each rule deleted or, in a dry run, would delete."""
 
-    rules = RuleSerializer(many=True)
+    rules = RetentionRuleResultSerializer(many=True)
     complete = serializers.BooleanField(help_text="False: expired rows are left for the next run.")
     faults = serializers.ListField(child=serializers.CharField(), help_text="Rules that failed; see the log.")
     kept = serializers.ListField(child=serializers.CharField(), help_text="Data that no rule deletes.")
 
 
-RunRetentionPreview = dry_run_serializer_class("OpsRetentionRun", would_delete=RetainedSerializer)
+RunRetentionPreview = dry_run_serializer_class("OpsRetentionRun", would_delete=RetentionResultSerializer)
 
 
-class ReconciledSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="Reconciled")
+class BillingReconciliationResultSerializer(serializers.Serializer):
     """The result of an operator's comparison of billing with the payment processor: the number of differences found."""
 
     workspaces = serializers.IntegerField(help_text="Workspaces compared with the processor.")
@@ -177,19 +183,20 @@ class ReconciledSerializer(serializers.Serializer):
 
 
 class ReconciledEnvelope(serializers.Serializer):
-    reconciliation = ReconciledSerializer()
+    reconciliation = BillingReconciliationResultSerializer()
 
 
-class ReconcileScopeSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="ReconcileScope")
+class BillingReconciliationScopeSerializer(serializers.Serializer):
     """The result of a dry run of the comparison with the payment processor: how many workspaces it would compare."""
 
     workspaces = serializers.IntegerField()
 
 
-ReconcileBillingPreview = dry_run_serializer_class("OpsBillingReconcile", would_update=ReconcileScopeSerializer)
+ReconcileBillingPreview = dry_run_serializer_class("OpsBillingReconcile", would_update=BillingReconciliationScopeSerializer)
 
 
-class RevokeKeySerializer(EitherBody):
+class RevokeKeySerializer(ExactlyOneFieldBody):
     """The API key that an operator revokes: given by its token or its id."""
 
     token = fields.Text(required=False, max_length=200)

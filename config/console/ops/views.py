@@ -26,8 +26,8 @@ from config.console.ops.serializers import (
     ReconciledEnvelope,
     ReplayDeliveriesPreview,
     ReplayDeliveriesSerializer,
-    ReplaysSerializer,
-    RetainedSerializer,
+    ReplayResultSerializer,
+    RetentionResultSerializer,
     RevokedKeyEnvelope,
     RevokeKeyPreview,
     RevokeKeySerializer,
@@ -116,7 +116,7 @@ class DeliveriesViewSet(OperatorsViewSet):
         "and new signatures.",
         access=Access(operator=True),
         body=Body(ReplayDeliveriesSerializer),
-        responses={200: ReplaysSerializer},
+        responses={200: ReplayResultSerializer},
         preview=ReplayDeliveriesPreview,
     )
     def replay(self, call: Call) -> Reply | DryRunReply:
@@ -130,7 +130,7 @@ class RetentionViewSet(OperatorsViewSet):
         summary="Delete expired rows, or count them in a dry run",
         description="The same as the hourly run, but it stops after 20 seconds.",
         access=Access(operator=True),
-        responses={200: RetainedSerializer},
+        responses={200: RetentionResultSerializer},
         preview=RunRetentionPreview,
     )
     def run(self, call: Call) -> Reply | DryRunReply:

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from auditlog.models import AuditEntry
 from media.models import MediaAsset
-from media.selectors import SEARCH_SPAN
+from media.selectors import MAX_ASSETS_SEARCHED_PER_PAGE
 from tests.factories import MediaAssetFactory
 from tests.media.pictures import jpeg, png
 from tests.pages import Pages, form_of, has_form, words
@@ -86,7 +86,7 @@ def test_search_by_name_alt_text_and_kind(
 def test_a_search_examines_a_span_of_uploads_per_page(pages: Pages, workspace: Workspace) -> None:
     old = MediaAssetFactory(workspace=workspace, filename="needle.jpg")
     properties = {name: getattr(old, name) for name in ("workspace_id", "kind", "mime_type", "size_bytes", "sha256")}
-    MediaAsset.objects.bulk_create(MediaAsset(filename="hay.jpg", **properties) for _ in range(SEARCH_SPAN))
+    MediaAsset.objects.bulk_create(MediaAsset(filename="hay.jpg", **properties) for _ in range(MAX_ASSETS_SEARCHED_PER_PAGE))
 
     first = pages.get("media", query={"q": "needle"})
     further = re.search(r'href="\?(q=needle&amp;cursor=([\w-]+))"', first.content.decode())
