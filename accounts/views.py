@@ -83,7 +83,7 @@ class AccountViewSet(OperationViewSet):
         responses={200: AccountEnvelope},
         errors=("PLATFORM_ERROR",),
     )
-    def status(self, call: Call, account_id: str) -> Reply:
+    def check_and_update_status(self, call: Call, account_id: str) -> Reply:
         return Reply({"account": services.check_and_update_account(caller=call.caller, account_id=account_id)})
 
     @operation(

@@ -18,6 +18,6 @@ def count_posts_awaiting_approval(workspace_id: str) -> int:
 
 CALENDAR = DashboardPage("calendar", "Calendar", also_for=("posts",))
 NEW_POST = DashboardPage("compose", "New post")
-APPROVALS = DashboardPage("approvals", "Approvals", waiting=count_posts_awaiting_approval)
+APPROVALS = DashboardPage("approvals", "Approvals", count_waiting=count_posts_awaiting_approval)
 POSTS = DashboardPage("posts")
 POST = DashboardPage("post")

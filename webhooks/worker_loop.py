@@ -55,7 +55,7 @@ class DeliverLoop(WorkerLoop):
         release_claims(over_share)
         return True
 
-    def finish(self, seconds: float) -> None:
+    def wait_for_current_work(self, seconds: float) -> None:
         """Stop the webhook worker loop: wait up to `seconds` for running attempts, record their outcomes, cancel the rest.
 
         The deliveries of cancelled attempts are released for other workers.

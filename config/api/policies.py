@@ -33,9 +33,10 @@ class Access:
 
 @dataclass(frozen=True)
 class Body:
-    """What body an API operation takes: JSON for a serializer, whose class needs a docstring.
+    """The request body that an API operation takes: none, JSON that a serializer validates, or an uploaded file.
 
-    `upload`: it takes a file, as multipart/form-data or in JSON. `raw`: any JSON object, which the service parses.
+    `serializer` needs a docstring, which OpenAPI shows. `upload`: a file, as multipart/form-data or in JSON. `raw`: any JSON
+    object, which the service parses.
     """
 
     serializer: type[StrictSerializer] | None = None

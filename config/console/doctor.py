@@ -131,7 +131,7 @@ def _broker(name: str) -> Iterator[Finding]:
 
 def _heartbeats(name: str) -> Iterator[Finding]:
     now, beats = timezone.now(), status.last_heartbeats_by_name()
-    silent = [duty for duty in status.QUEUE_MODELS if not status.is_heartbeat_recent(beats.get(duty), now)]
+    silent = [queue for queue in status.QUEUE_MODELS if not status.is_heartbeat_recent(beats.get(queue), now)]
     if silent:
         yield Finding(FindingLevel.FAULT, name, f"no worker runs: {', '.join(silent)}", f"Start a worker: {WORKER_COMMAND}")
     else:

@@ -35,13 +35,13 @@ def readyz(request: HttpRequest) -> JsonResponse:
     now = timezone.now()
     try:
         beats = status.last_heartbeats_by_name()
-        oldest = {duty: status.oldest_due_seconds(duty, now) for duty in REQUIRED_QUEUES}
+        oldest = {queue: status.oldest_due_seconds(queue, now) for queue in REQUIRED_QUEUES}
     except DatabaseError:
         return _health_response({"status": "unavailable", "checks": {"database": "unreachable"}}, False)
     checks = {"database": "ok"}
-    for duty, age in oldest.items():
-        alive = status.is_heartbeat_recent(beats.get(duty), now)
-        checks[duty] = "overdue" if age > OVERDUE_AFTER.total_seconds() else "ok" if alive else "no worker"
+    for queue, age in oldest.items():
+        alive = status.is_heartbeat_recent(beats.get(queue), now)
+        checks[queue] = "overdue" if age > OVERDUE_AFTER.total_seconds() else "ok" if alive else "no worker"
     ready = all(state == "ok" for state in checks.values())
     body = {"status": "ok" if ready else "unavailable", "checks": checks, "oldest_due_seconds": oldest}
     return _health_response(body, ready)

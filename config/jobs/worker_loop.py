@@ -34,7 +34,7 @@ class WorkerLoop:
     def run_once(self) -> bool:
         raise NotImplementedError
 
-    def finish(self, seconds: float) -> None:
+    def wait_for_current_work(self, seconds: float) -> None:
         """Wait until the worker loop's current work has ended, after the loop was stopped."""
 
     def start(self) -> None:
@@ -50,7 +50,7 @@ class WorkerLoop:
         wake_up.set_wake_function(self.name, None)
         self.wake()
         self._thread.join(seconds)
-        self.finish(seconds)
+        self.wait_for_current_work(seconds)
 
     def _loop(self) -> None:
         while not self.stopping:

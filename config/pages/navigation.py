@@ -18,13 +18,13 @@ MAX_SHOWN_COUNT = 99  # higher counts are shown as 99+
 class DashboardPage:
     """A dashboard page to which templates may link by `{% page_link %}`; a page with a label is also in the menu.
 
-    `waiting` takes a workspace id and returns how many items of the page wait for a person, up to MAX_SHOWN_COUNT + 1.
+    `count_waiting` takes a workspace id and returns how many items of the page wait for a person, up to MAX_SHOWN_COUNT + 1.
     `also_for`: first path segments of pages without a menu entry that belong to this one, such as members to settings.
     """
 
     route: str
     label: str = ""
-    waiting: Callable[[str], int] | None = None
+    count_waiting: Callable[[str], int] | None = None
     also_for: tuple[str, ...] = ()
 
 
@@ -64,7 +64,7 @@ def menu_links(page: _Page) -> list[MenuLink]:
             entry.label,
             page.url_of_page(entry.route),
             (first or "home") in (entry.route, *entry.also_for),
-            _shown(entry.waiting(page.workspace.id)) if entry.waiting else "",
+            _shown(entry.count_waiting(page.workspace.id)) if entry.count_waiting else "",
         )
         for entry in all_dashboard_pages()
         if entry.label

@@ -35,7 +35,7 @@ class CpuTimeLimit:
     def __init__(self) -> None:
         self.at = time.thread_time() + MAX_INSPECTION_SECONDS
 
-    def check(self) -> None:
+    def raise_if_exceeded(self) -> None:
         if time.thread_time() > self.at:
             raise MediaTypeNotAllowed("The file takes too long to read.")
 
@@ -122,4 +122,4 @@ class BoundedVideoFile:
         if self._parts_read > self.MAX_PARTS:
             raise MediaTypeNotAllowed(f"The video has more than {self.MAX_PARTS:,} {self.PARTS_NAME}.")
         if self._parts_read % _CHECK_EVERY == 0:
-            self.deadline.check()
+            self.deadline.raise_if_exceeded()

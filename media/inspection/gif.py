@@ -74,7 +74,7 @@ def _after_sub_blocks(content: bytes, at: int, deadline: CpuTimeLimit) -> int:
             return at
         count += 1
         if count % _CHECK_EVERY == 0:
-            deadline.check()
+            deadline.raise_if_exceeded()
     raise truncated_file_error("image")
 
 
@@ -110,7 +110,7 @@ def _decode(content: bytes, frames: list[Block]) -> None:
         pixels += _pixels(content, frame)
         if pixels > MAX_DECODED_PIXELS and frame is not frames[0]:
             return
-        deadline.check()
+        deadline.raise_if_exceeded()
         width, height, packed = struct.unpack_from("<HHB", content, frame.start + 5)
         bits, interlaced = content[frame.data - 1], bool(packed & 0x40)
         Image.frombytes("P", (width, height), content[frame.data : frame.end], "gif", bits, interlaced, -1)

@@ -89,7 +89,7 @@ def _png_without_geolocation(content: bytes) -> bytes | None:
     tail = content[parts[-1].end :]
     removed, deadline = set(), CpuTimeLimit()
     for part in parts:
-        deadline.check()
+        deadline.raise_if_exceeded()
         if _png_chunk_has_geolocation(part.kind, part.content_of(content)):
             removed.add(part)
     if not removed and not contains_geolocation(tail):

@@ -166,7 +166,7 @@ def sample_chunk_byte_ranges(file: BoxFile, tables: Box) -> Iterator[tuple[int, 
         sample += count
         if not length:
             continue
-        file.deadline.check()
+        file.deadline.raise_if_exceeded()
         if any(box.body <= offset and offset + length <= box.end for box in media):
             yield offset, offset + length
 
@@ -226,7 +226,7 @@ def _fragment_duration(file: BoxFile, traf: Box, track_id: int, usual: int) -> i
 
 
 def _run_duration(file: BoxFile, run: Box, usual: int) -> int:
-    file.deadline.check()
+    file.deadline.raise_if_exceeded()
     flags, samples = file.unpack_numbers(run, "II")
     if not flags & _SAMPLE_DURATION:
         return samples * usual

@@ -88,7 +88,7 @@ def _objects(content: bytes) -> Iterator[bytes]:
             return
         at = token.end()
         if count % _CHECK_EVERY == 0:
-            deadline.check()
+            deadline.raise_if_exceeded()
         if token["stream"] is None:
             continue
         yield bytes(between)

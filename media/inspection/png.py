@@ -143,7 +143,7 @@ def _unpacked_length(frame: _Frame, bits: int, interlaced: bool) -> int:
 def _check_packed(content: bytes, frame: _Frame, expected: int, deadline: CpuTimeLimit) -> None:
     unpacker, length, view = zlib.decompressobj(), 0, memoryview(content)
     for start, end in frame.parts:
-        deadline.check()
+        deadline.raise_if_exceeded()
         packed: bytes | memoryview = view[start:end]
         while len(packed) and not unpacker.eof:
             length += len(unpacker.decompress(packed, _BLOCK))

@@ -164,7 +164,7 @@ def _dashcam_edits(movie: BoxFile, table: Box) -> Iterator[_Edit]:
 
 
 def _box_has_geolocation(movie: BoxFile, box: Box) -> bool:
-    movie.deadline.check()
+    movie.deadline.raise_if_exceeded()
     return contains_geolocation(movie.read_content_start(box, min(box.content_size, _SEARCHED_BOX_BYTES)))
 
 
@@ -199,7 +199,7 @@ def _tag_edits(file: ElementFile, tags: Element) -> Iterator[_Edit]:
 
 
 def _tag_has_geolocation(file: ElementFile, tag: Element) -> bool:
-    file.deadline.check()
+    file.deadline.raise_if_exceeded()
     content = file.read(tag.body, min((tag.end or tag.body) - tag.body, _SEARCHED_TAG_BYTES))
     return _TAG_NAME.search(content) is not None or contains_geolocation(content)
 

@@ -144,7 +144,7 @@ def _decode(content: bytes, frames: list[_Frame]) -> None:
         pixels += frame.width * frame.height
         if pixels > MAX_DECODED_PIXELS and frame is not frames[0]:
             return
-        deadline.check()
+        deadline.raise_if_exceeded()
         with Image.open(io.BytesIO(_still(content, frame)), formats=["WEBP"]) as image:
             image.load()
 

@@ -80,7 +80,7 @@ class PublishLoop(WorkerLoop):
                 self._due.remove(platform)
         return False
 
-    def finish(self, seconds: float) -> None:
+    def wait_for_current_work(self, seconds: float) -> None:
         """Wait up to `seconds` until the worker has published the posts that it is publishing, then stop its threads.
 
         Work that takes longer continues until the process exits, and its leases are renewed until then.

@@ -30,7 +30,7 @@ def deliver_until_idle() -> int:
     try:
         loop.run_until_idle()
     finally:
-        loop.finish(SECONDS)
+        loop.wait_for_current_work(SECONDS)
     return _claims() - before
 
 
