@@ -15,4 +15,4 @@ def count_accounts_to_reconnect(workspace_id: str) -> int:
     return lost[: MAX_SHOWN_COUNT + 1].count()
 
 
-ACCOUNTS = DashboardPage("accounts", "Accounts", count_waiting=count_accounts_to_reconnect)
+ACCOUNTS = DashboardPage("accounts", "Accounts", "user-circle", "Connections", count_waiting=count_accounts_to_reconnect)

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from config.pages.navigation import DashboardPage
 
-API_KEYS = DashboardPage("api-keys", "API keys")
+API_KEYS = DashboardPage("api-keys", "API keys", "key", "Connections")

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from config.pages.navigation import DashboardPage
 
-USAGE = DashboardPage("usage", "Usage")
+USAGE = DashboardPage("usage", "Usage", "chart-bar", "Workspace")

@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_htmx",
+    "heroicons",
     "django_celery_beat",
     "social_django",
     "axes",

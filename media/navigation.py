@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from config.pages.navigation import DashboardPage
 
-MEDIA = DashboardPage("media", "Media")
+MEDIA = DashboardPage("media", "Media", "photo")

@@ -16,8 +16,10 @@ def count_posts_awaiting_approval(workspace_id: str) -> int:
     return waiting[: MAX_SHOWN_COUNT + 1].count()
 
 
-CALENDAR = DashboardPage("calendar", "Calendar", also_for=("posts",))
-NEW_POST = DashboardPage("compose", "New post")
-APPROVALS = DashboardPage("approvals", "Approvals", count_waiting=count_posts_awaiting_approval)
+CALENDAR = DashboardPage("calendar", "Calendar", "calendar-days", in_bottom_bar=True, also_for=("posts",))
+NEW_POST = DashboardPage("compose", "New post", "pencil-square", in_bottom_bar=True)
+APPROVALS = DashboardPage(
+    "approvals", "Approvals", "check-circle", in_bottom_bar=True, count_waiting=count_posts_awaiting_approval
+)
 POSTS = DashboardPage("posts")
 POST = DashboardPage("post")

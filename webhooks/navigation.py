@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from config.pages.navigation import DashboardPage
 
-WEBHOOKS = DashboardPage("webhooks", "Webhooks")
+WEBHOOKS = DashboardPage("webhooks", "Webhooks", "bolt", "Connections")
 DELIVERY = DashboardPage("delivery")

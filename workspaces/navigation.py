@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from config.pages.navigation import DashboardPage
 
-AUDIT_LOG = DashboardPage("audit-log", "Audit log")
-SETTINGS = DashboardPage("settings", "Settings", also_for=("members",))
+AUDIT_LOG = DashboardPage("audit-log", "Audit log", "clipboard-document-list", "Workspace")
+SETTINGS = DashboardPage("settings", "Settings", "cog-6-tooth", "Workspace", also_for=("members",))

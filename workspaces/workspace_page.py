@@ -36,8 +36,11 @@ from config.api.trace import current_trace_id
 from config.api.uploads import allow_file_uploads_in_request
 from config.pages.sentences import error_sentences, field_sentence
 from workspaces.models import Member, Workspace
+from workspaces.selectors import live_workspaces
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.sessions import authenticated_at
+
+SWITCHER_ROWS = 8
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,12 @@ class WorkspacePage:
         A form that is shown again with errors keeps its key.
         """
         return self.request.POST.get("key") or secrets.token_urlsafe(16)
+
+    @property
+    def other_workspaces(self) -> list[Workspace]:
+        """Return the first of the member's other workspaces by name, for the switcher on workspace pages."""
+        mine = live_workspaces().filter(members__user=self.caller.actor_id).exclude(pk=self.workspace.pk)
+        return list(mine.order_by("name", "pk")[:SWITCHER_ROWS])
 
     def url_of_page(self, name: str, **named: str) -> str:
         """Return the URL of another page of this page's workspace, by name."""

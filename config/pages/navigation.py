@@ -18,12 +18,18 @@ MAX_SHOWN_COUNT = 99  # higher counts are shown as 99+
 class DashboardPage:
     """A dashboard page to which templates may link by `{% page_link %}`; a page with a label is also in the menu.
 
+    `icon` is the name of a heroicon. Neighbours with the same `section` are under that heading. On phones, the pages
+    `in_bottom_bar` are always visible, the others in a menu.
+
     `count_waiting` takes a workspace id and returns how many items of the page wait for a person, up to MAX_SHOWN_COUNT + 1.
     `also_for`: first path segments of pages without a menu entry that belong to this one, such as members to settings.
     """
 
     route: str
     label: str = ""
+    icon: str = "document"
+    section: str = ""
+    in_bottom_bar: bool = False
     count_waiting: Callable[[str], int] | None = None
     also_for: tuple[str, ...] = ()
 
@@ -31,6 +37,9 @@ class DashboardPage:
 @dataclass(frozen=True)
 class MenuLink:
     label: str
+    icon: str
+    section: str
+    in_bottom_bar: bool
     address: str
     open: bool
     waiting: str = ""  # number of items on the page that wait for a person
@@ -62,6 +71,9 @@ def menu_links(page: _Page) -> list[MenuLink]:
     return [
         MenuLink(
             entry.label,
+            entry.icon,
+            entry.section,
+            entry.in_bottom_bar,
             page.url_of_page(entry.route),
             (first or "home") in (entry.route, *entry.also_for),
             _shown(entry.count_waiting(page.workspace.id)) if entry.count_waiting else "",

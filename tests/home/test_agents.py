@@ -154,7 +154,7 @@ def test_the_list_needs_few_queries(
 ) -> None:
     for agent in factories.AgentFactory.create_batch(5, workspace=workspace):
         factories.agent_key(agent)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         pages.get("agents")
 
 

@@ -89,5 +89,5 @@ def test_the_page_needs_few_queries(
 ) -> None:
     for status in (GroupStatus.FAILED, GroupStatus.PENDING_CONFIRMATION) * 5:
         group(workspace, "Some text", status)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         home(browser, workspace)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from config.pages.navigation import all_dashboard_pages
+from tests.factories import WorkspaceFactory
 from tests.people import sign_in_here
 from workspaces.models import User, Workspace
 
@@ -51,6 +54,24 @@ def test_pages_are_not_cached_and_forms_need_a_csrf_token(workspace: Workspace, 
 def test_pages_of_a_deleted_workspace_are_not_found(workspace: Workspace, owner: User) -> None:
     Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
     assert browser_of(owner).get(HOME.format(workspace.id)).status_code == 404
+
+
+def test_the_switcher_lists_the_members_other_workspaces_only(workspace: Workspace, owner: User, stranger: User) -> None:
+    WorkspaceFactory(name="Bakery", owner_user=owner)
+    WorkspaceFactory(name="Foreign", owner_user=stranger)
+    WorkspaceFactory(name="Deleted", owner_user=owner, status="deleted")
+
+    page = browser_of(owner).get(HOME.format(workspace.id)).content.decode()
+
+    switcher = page.partition('id="workspaces"')[2].partition("</div>")[0]
+    assert re.findall(r"</span>(\w+)</a>", switcher) == ["Bakery"]
+
+
+def test_pages_are_compressed(workspace: Workspace, owner: User) -> None:
+    answer = browser_of(owner).get(HOME.format(workspace.id), headers={"Accept-Encoding": "gzip"})
+
+    assert answer["content-encoding"] == "gzip"
+    assert len(answer.content) < 20_000
 
 
 def test_an_expired_csrf_token_shows_an_explanation(workspace: Workspace, owner: User) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import zlib
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -27,6 +29,7 @@ STATUS_CSS_CLASSES = {
     "wait": ("pending_confirmation", "unconfirmed", "partial", "retrying", "paused", "retiring", "past_due"),
     "busy": ("scheduled", "publishing", "processing", "pending", "unclaimed"),
 }
+AVATAR_HUES = 8  # the classes hue-0 to hue-7 of components.css
 _TONE_OF = {state: tone for tone, states in STATUS_CSS_CLASSES.items() for state in states}
 _WORDS = {
     "pending_confirmation": "Awaiting approval",
@@ -77,6 +80,15 @@ def state_words(state: str) -> str:
 def platform_label(name: str) -> str:
     """Template filter: return the display name of a platform."""
     return str(import_string(settings.PLATFORM_LABEL)(name))
+
+
+@register.simple_tag
+def avatar(row_id: str, name: str, shape: str = "") -> SafeString:
+    """Template tag: show the initials of a name in a circle, or "square", whose colour follows from the row's id."""
+    words = re.findall(r"\w+", name) or ["?"]
+    initials = "".join(word[0] for word in words[:2]).upper()
+    hue = zlib.crc32(row_id.encode()) % AVATAR_HUES
+    return format_html('<span class="avatar hue-{} {}" aria-hidden="true">{}</span>', hue, shape, initials)
 
 
 @register.simple_tag(takes_context=True)

@@ -173,6 +173,6 @@ def test_the_list_needs_few_queries(
     for each in all_adapters():
         factories.AccountFactory(workspace=workspace, platform=each.name)
         real(workspace, platform=each.name)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         page = pages.get("accounts")
     assert len(page.content) < 100_000

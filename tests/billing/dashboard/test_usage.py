@@ -184,7 +184,7 @@ def test_the_number_of_queries_does_not_depend_on_usage(
         agent = make_agent(workspace)
         spend(workspace, *targets(2), agent=agent, cents=1, due=MARCH.replace(day=number + 1))
 
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         page = pages.get("usage")
     assert len(page.content) < 50_000
 

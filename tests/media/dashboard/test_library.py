@@ -46,7 +46,7 @@ def test_files_are_shown_newest_first_page_by_page(
     MediaAssetFactory()  # of somebody else
     MediaAssetFactory(workspace=workspace, status="deleted")
 
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(11):
         first = pages.get("media")
     further = re.search(r'href="\?cursor=([\w-]+)"', first.content.decode())
     assert further

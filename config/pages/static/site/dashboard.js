@@ -41,10 +41,6 @@ document.addEventListener("htmx:configRequest", (event) => {
   if (token) event.detail.headers["X-CSRFToken"] = token.value;
 });
 
-// On a phone the navigation is a strip that scrolls: it begins where the open page's link can be seen.
-const openLink = document.querySelector(".side [aria-current]");
-if (openLink) openLink.closest(".side").scrollLeft = openLink.offsetLeft - openLink.closest(".side").offsetLeft - 48;
-
 for (const form of document.querySelectorAll("form[data-undo]")) {
   const seconds = Number(new URL(form.action).searchParams.get("seconds"));
   if (seconds) countDown(form, performance.now() + 1000 * seconds);
