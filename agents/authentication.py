@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 from datetime import timedelta
+from functools import lru_cache
 
 from django.conf import settings
 from django.db.models import Q
@@ -135,6 +136,7 @@ def _user_caller(token: str) -> Caller:
     return Caller(kind="user", actor_id=user.id)
 
 
+@lru_cache(maxsize=4096)
 def _ip_address(text: str) -> str | None:
     try:
         return str(ipaddress.ip_address(text))

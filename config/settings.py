@@ -190,7 +190,7 @@ STORAGES = storages_setting(read_secret("STORAGE_URL"))
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["agents.authentication.BearerAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": [],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["config.api.rendering.FastJsonRenderer"],
     "DEFAULT_PARSER_CLASSES": ["config.api.request_body.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",
     "DEFAULT_METADATA_CLASS": None,

@@ -6,7 +6,8 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from ipaddress import ip_address, ip_network
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, cast
 
 from django.conf import settings
@@ -81,7 +82,10 @@ class ClientAddressMiddleware(MiddlewareMixin):
     """
 
     def process_request(self, request: HttpRequest) -> None:
-        hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
+        forwarded = request.META.get("HTTP_X_FORWARDED_FOR")
+        if not forwarded:
+            return
+        hops = [hop.strip() for hop in forwarded.split(",")]
         while hops and _is_ours(request.META.get("REMOTE_ADDR", "")) and (address := _plain_address(hops.pop())):
             request.META["REMOTE_ADDR"] = address
             if "*" in settings.TRUSTED_PROXIES:  # only the direct peer is trusted: earlier entries may be forged
@@ -103,9 +107,14 @@ def _is_ours(address: str) -> bool:
     if not address or "*" in settings.TRUSTED_PROXIES:
         return True
     try:
-        return any(ip_address(address) in ip_network(proxy, strict=False) for proxy in settings.TRUSTED_PROXIES)
+        return any(ip_address(address) in _network(proxy) for proxy in settings.TRUSTED_PROXIES)
     except ValueError:
         return False
+
+
+@lru_cache(maxsize=100)
+def _network(proxy: str) -> IPv4Network | IPv6Network:
+    return ip_network(proxy, strict=False)
 
 
 class PlainHttpTokenMiddleware(MiddlewareMixin):

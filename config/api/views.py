@@ -15,7 +15,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -25,10 +24,11 @@ from config.api.caller import Caller
 from config.api.error_handlers import error_response
 from config.api.errors import MethodNotAllowed, RateLimited, ServiceUnavailable, Unauthenticated
 from config.api.operation import Operation
+from config.api.rendering import FastJsonRenderer
 from config.api.request_limits import WebThreadLimit
 from config.api.trace import set_trace_actor
 
-_JSON = JSONRenderer()
+_JSON = FastJsonRenderer()
 _building = threading.Lock()
 _building_thread_limit = WebThreadLimit(settings.WEB_THREADS // 4)
 

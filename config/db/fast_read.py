@@ -35,13 +35,17 @@ def quoted_column(field: Any) -> str:
 def in_list_condition(column: str) -> str:
     """Return the SQL condition that a column has one of the values of a list parameter, given as `list_parameter(values)`."""
     if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
-        return f"{column} = ANY(%s)"
+        return f"{column} = ANY(%s::text[])"
     return f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608 - only names from the models
 
 
-def list_parameter(values: Iterable[str]) -> Any:
-    """Return the values as the parameter of the SQL condition `in_list_condition`."""
-    return list(values) if connections[DEFAULT_DB_ALIAS].vendor == "postgresql" else json.dumps(list(values))
+def list_parameter(values: Iterable[str]) -> str:
+    """Return the values as the parameter of `in_list_condition`: a text array for PostgreSQL, JSON for SQLite."""
+    if connections[DEFAULT_DB_ALIAS].vendor != "postgresql":
+        return json.dumps(list(values))
+    # As text, because the driver takes longer to find out the type of a list than PostgreSQL takes for the query.
+    quoted = ('"{}"'.format(value.replace("\\", "\\\\").replace('"', '\\"')) for value in values)
+    return f"{{{','.join(quoted)}}}"
 
 
 def read_rows(sql: str, params: Sequence[Any], converters: Converters) -> Sequence[Sequence[Any]]:
