@@ -1,0 +1,79 @@
+"""Requests to plan operations on posts, and the commit of stored plans, as the API and the MCP endpoint make them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from config.api.caller import Caller
+from config.api.operation import Operation, dry_run_body
+from config.api.serializers import shared_serializer_instance
+from posts import selectors, services
+from posts.errors import PlanChanged
+from posts.models import PostGroup, StoredPlan
+from posts.operations import PLANNED_OPERATIONS
+from posts.plan import Plan
+from posts.plan_replies import preview_reply
+from posts.plan_serializers import StoredPlanSerializer, validated_request
+from posts.services.stored_plans import CommittedPlan, RequestToPlan
+from posts.views import PostViewSet
+
+OPERATIONS: Mapping[str, Operation] = {
+    each.operation.name: each.operation for each in vars(PostViewSet).values() if hasattr(each, "operation")
+}
+
+
+def planned_request(
+    name: str, post_group_id: str, request: Mapping[str, Any], fields: Mapping[str, Any], workspace_id: str | None
+) -> RequestToPlan:
+    """Return the request of a plan; `fields` are its validated body."""
+    planned = PLANNED_OPERATIONS[name]
+    if workspace_id and not planned.changes_group:
+        fields = {**fields, "workspace_id": workspace_id}
+
+    def preview(plan: Plan) -> dict[str, Any]:
+        return dry_run_body(OPERATIONS[name], preview_reply(plan, fields))
+
+    make_plan = functools.partial(planned.make_plan, post_group_id=post_group_id, fields=fields)
+    return RequestToPlan(name, post_group_id, request, make_plan, preview, workspace_id)
+
+
+def request_of_plan(stored: StoredPlan) -> RequestToPlan:
+    """Return the request of which a stored plan was made."""
+    fields = validated_request(stored.operation, stored.request)
+    return planned_request(stored.operation, stored.post_group_id or "", stored.request, fields, stored.workspace_id)
+
+
+def stored_plan_json(stored: StoredPlan) -> dict[str, Any]:
+    """Return the JSON data of a stored plan."""
+    return dict(shared_serializer_instance(StoredPlanSerializer).to_representation(stored))
+
+
+def commit_plan_by_id(*, caller: Caller, plan_id: str, dry_run: bool = False, plan_hash: str | None = None) -> CommittedPlan:
+    """Commit a stored plan with `services.commit_stored_plan`, whose error PlanChanged then shows the new plan."""
+    try:
+        return services.commit_stored_plan(
+            caller=caller, plan_id=plan_id, request_of=request_of_plan, dry_run=dry_run, plan_hash=plan_hash
+        )
+    except PlanChanged as error:
+        if error.changed_plan:
+            error.plan_body = stored_plan_json(error.changed_plan)
+        raise
+
+
+def committed_groups(ids: list[str]) -> list[PostGroup]:
+    """Return the post groups of a committed plan as they are now, with their targets, in the order of these ids."""
+    found = selectors.groups_with_targets().in_bulk(ids)
+    return [found[group_id] for group_id in ids]
+
+
+def waits_for_publishing(stored: StoredPlan) -> bool:
+    """Return whether the commit of a stored plan can wait until its post group is finished."""
+    return stored.operation in ("posts.create", "posts.retry")
+
+
+def wait_until_committed_group_is_finished(stored: StoredPlan) -> PostGroup:
+    """Wait until the only post group of a committed plan is finished, at most WAIT_SECONDS, and return it."""
+    [group_id] = stored.result_ids or [""]
+    return services.wait_until_finished(group_id)
