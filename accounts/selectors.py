@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -39,6 +40,12 @@ def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[Co
     require_access(caller, workspace_id, "accounts.read", write=False)
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, **filters)
     return rows.exclude(status=ConnectedAccount.Status.DISCONNECTED)
+
+
+def platforms_of_accounts(*, workspace_id: str, account_ids: Iterable[str]) -> dict[str, str]:
+    """Query the platforms of the workspace's accounts with these ids; the result has no others."""
+    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, pk__in=list(account_ids))
+    return dict(rows.values_list("pk", "platform"))
 
 
 def get_accessible_account(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:

@@ -85,7 +85,7 @@ def record_refusal(*, caller: Caller, operation: str, error: Exception, dry_run:
         logger.error("A refusal of %s could not be recorded: %s", operation, fault)
 
 
-def _entry(caller: Caller, operation: str, **fields: Any) -> AuditEntry:
+def _entry(caller: Caller, operation: str, *, metadata: dict[str, Any], **fields: Any) -> AuditEntry:
     return AuditEntry(
         actor_type=caller.actor_type,
         actor_id=caller.actor_id,
@@ -94,5 +94,6 @@ def _entry(caller: Caller, operation: str, **fields: Any) -> AuditEntry:
         ip=caller.ip,
         trace_id=current_trace_id(),
         retention_tier=caller.retention_tier,
+        metadata={**metadata, "client": caller.client} if caller.client else metadata,
         **fields,
     )

@@ -17,7 +17,7 @@ from accounts.models import ConnectedAccount
 from agents.models import Agent
 from config.api.caller import Caller, require_access
 from config.api.errors import missing_or_foreign_id_error
-from config.api.paging import Page, paginate_earliest_first, paginate_newest_first
+from config.api.paging import Page, paginate_earliest_first, paginate_newest_first, paginate_with_scan_limit
 from config.api.scopes import AnyScope
 from config.db.fast_read import converters_of, in_list_condition, list_parameter, quoted_column, read_rows
 from config.db.fixed_select import FixedSelect
@@ -32,6 +32,7 @@ STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus
 UNSENT_TARGET_STATUSES = (TargetStatus.FAILED, TargetStatus.CANCELLED)
 EXCERPT_CHARACTERS = 80  # beginning of the text that the calendar shows
 MAX_SELECTABLE_ACCOUNTS = 200
+SEARCHED_TEXTS = 1000
 
 
 def groups_with_targets() -> QuerySet[PostGroup]:
@@ -214,11 +215,13 @@ def search_posts(
     agent_id: str | None = None,
     created_after: datetime | None = None,
     created_before: datetime | None = None,
+    text: str | None = None,
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostSummary]:
     """Return a page of the workspace's post groups that match all filters of a search, newest first.
 
+    With `text`, only groups whose text contains it; each page then searches at most SEARCHED_TEXTS groups and may be empty.
     Raises ScopeMissing, NotFound (also for an account or agent of another workspace).
     """
     require_access(caller, workspace_id, "posts.read", write=False)
@@ -227,8 +230,12 @@ def search_posts(
     rows = PostGroup.objects.filter(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
     )
-    return paginate_newest_first(
-        _with_target(rows, platform, account_id), limit=limit, cursor=cursor, fetch=fetch_post_summaries
+    rows = _with_target(rows, platform, account_id)
+    if text is None:
+        return paginate_newest_first(rows, limit=limit, cursor=cursor, fetch=fetch_post_summaries)
+    matching = Q(text__icontains=text)
+    return paginate_with_scan_limit(
+        rows, wanted=matching, span=SEARCHED_TEXTS, limit=limit, cursor=cursor, fetch=fetch_post_summaries
     )
 
 

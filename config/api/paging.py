@@ -60,15 +60,23 @@ def paginate_newest_first(
 
 
 def paginate_with_scan_limit(
-    queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, cursor: str | None = None
-) -> Page[Row]:
+    queryset: QuerySet[Row],
+    *,
+    wanted: Q,
+    span: int,
+    limit: int,
+    cursor: str | None = None,
+    fetch: Callable[[QuerySet[Row]], list[Any]] = list,
+) -> Page[Any]:
     """Return one page of the rows that match the Q object `wanted`, searching at most the next `span` rows of the queryset.
 
-    The bound limits the work when few rows match. A page may therefore be empty without being the last one.
+    The bound limits the work when few rows match. A page may therefore be empty without being the last one. `fetch` is that
+    of `paginate_newest_first`.
     """
     behind = _after(queryset, cursor)
     last = behind.order_by("-pk").values_list("pk", flat=True)[span - 1 : span].first()
-    page = paginate_newest_first(behind.filter(wanted) if last is None else behind.filter(wanted, pk__gte=last), limit=limit)
+    found = behind.filter(wanted) if last is None else behind.filter(wanted, pk__gte=last)
+    page = paginate_newest_first(found, limit=limit, fetch=fetch)
     if page.next_cursor or last is None:
         return page
     return Page(page.rows, _encoded(last))

@@ -18,6 +18,7 @@ UNSUPPORTED_REVISIONS = ("2025-03-26", "2024-11-05")
 META_KEY_PREFIX = "io.modelcontextprotocol/"
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
+MAX_CLIENT_NAME = 64  # characters
 PARAM_IN_MCP_NAME_HEADER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
@@ -46,14 +47,39 @@ class RpcRequest:
     id: str | int | None
     is_current_revision: bool
 
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        meta: Mapping[str, Any] = self.params.get("_meta", {})
+        return meta
+
+    @property
+    def client_capabilities(self) -> Mapping[str, Any]:
+        """Return what the client says that it can do; empty for clients of older revisions."""
+        if not self.is_current_revision:
+            return {}
+        capabilities: Mapping[str, Any] = self.meta[f"{META_KEY_PREFIX}clientCapabilities"]
+        return capabilities
+
+    @property
+    def client_name(self) -> str | None:
+        """Return the name and version that the client gives itself, as short printable text; None if it gives none."""
+        client = self.meta.get(f"{META_KEY_PREFIX}clientInfo")
+        if not isinstance(client, dict):
+            return None
+        named = [client[name] for name in ("name", "version") if isinstance(client.get(name), str)]
+        text = "".join(character for character in "/".join(named) if character.isprintable())
+        return text[:MAX_CLIENT_NAME] or None
+
 
 def read_request(body: Any, headers: Mapping[str, str]) -> RpcRequest:
-    """Check the parsed body and the headers of an MCP client's JSON-RPC request, and return the request. Raises RpcError."""
-    if not isinstance(body, dict) or body.get("jsonrpc") != "2.0" or not isinstance(body.get("method"), str):
+    """Check a parsed request body and its headers, and return the request. Raises RpcError."""
+    if not isinstance(body, dict):
         raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request or notification.")
     rpc_id = body.get("id")
     if "id" in body and (not isinstance(rpc_id, str | int) or isinstance(rpc_id, bool)):
         raise RpcError(INVALID_REQUEST, "The id must be a string or an integer.")
+    if body.get("jsonrpc") != "2.0" or not isinstance(body.get("method"), str):
+        raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request or notification.", id=rpc_id)
     params = body.get("params", {})
     if not isinstance(params, dict):
         raise RpcError(INVALID_PARAMS, "The params must be an object.", id=rpc_id)
@@ -68,7 +94,7 @@ def read_request(body: Any, headers: Mapping[str, str]) -> RpcRequest:
     if not request.is_current_revision:
         _check_older(request, version)
     elif rpc_id is not None:
-        _check_current(request, meta, headers)
+        _check_current(request, headers)
     return request
 
 
@@ -77,8 +103,9 @@ def _check_older(request: RpcRequest, version: str | None) -> None:
         raise RpcError(INVALID_REQUEST, "Send MCP-Protocol-Version with a supported version.", id=request.id)
 
 
-def _check_current(request: RpcRequest, meta: Mapping[str, Any], headers: Mapping[str, str]) -> None:
-    requested, capabilities = meta.get(f"{META_KEY_PREFIX}protocolVersion"), meta.get(f"{META_KEY_PREFIX}clientCapabilities")
+def _check_current(request: RpcRequest, headers: Mapping[str, str]) -> None:
+    requested = request.meta.get(f"{META_KEY_PREFIX}protocolVersion")
+    capabilities = request.meta.get(f"{META_KEY_PREFIX}clientCapabilities")
     if not isinstance(requested, str) or not isinstance(capabilities, dict):
         raise RpcError(
             INVALID_PARAMS,

@@ -6,7 +6,7 @@ Refusals of HTTP itself, such as a missing token, are answered with the API's er
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -21,22 +21,8 @@ from config.api.error_handlers import error_response, to_api_error
 from config.api.request_body import parse_json
 from config.api.trace import set_trace_actor
 from config.api.views import enforce_rate_limits
-from config.mcp.protocol import (
-    CURRENT_REVISION,
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    META_KEY_PREFIX,
-    METHOD_NOT_FOUND,
-    OLDER_REVISIONS,
-    PARSE_ERROR,
-    RpcError,
-    RpcRequest,
-    read_request,
-)
-from config.mcp.toolset import TOOLS
-
-SERVER_INFO = {"name": "social-publishing", "title": "Social publishing", "version": "1"}
-CACHE_HINTS = {"ttlMs": 300_000, "cacheScope": "private"}
+from config.mcp.methods import result_json
+from config.mcp.protocol import PARSE_ERROR, RpcError, RpcRequest, read_request
 
 
 @csrf_exempt
@@ -94,46 +80,10 @@ def _answer(request: HttpRequest, caller: Caller) -> HttpResponse:
         rpc = read_request(body, request.headers)
         if rpc.id is None:
             return HttpResponse(status=202)
-        result = _result(rpc, caller)
+        caller.client = rpc.client_name
+        result = result_json(rpc, caller)
     except RpcError as error:
         older = rpc is not None and not rpc.is_current_revision
         return JsonResponse(error.body(), status=200 if older else error.status)
-    if rpc.is_current_revision:
-        result = {**result, "resultType": "complete", "_meta": {f"{META_KEY_PREFIX}serverInfo": SERVER_INFO}}
-    return JsonResponse({"jsonrpc": "2.0", "id": rpc.id, "result": result})
-
-
-def _result(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
-    capabilities: dict[str, Any] = {"tools": {}}
-    caching = CACHE_HINTS if rpc.is_current_revision else {}
-    if rpc.method == "tools/list":
-        return {"tools": [tool.listing() for tool in TOOLS.values()], **caching}
-    if rpc.method == "tools/call":
-        return _call_tool(rpc, caller)
-    if rpc.is_current_revision and rpc.method == "server/discover":
-        return {"supportedVersions": [CURRENT_REVISION, *OLDER_REVISIONS], "capabilities": capabilities, **caching}
-    if not rpc.is_current_revision and rpc.method == "ping":
-        return {}
-    if not rpc.is_current_revision and rpc.method == "initialize":
-        wanted = rpc.params.get("protocolVersion")
-        version = wanted if wanted in OLDER_REVISIONS else OLDER_REVISIONS[0]
-        return {"protocolVersion": version, "capabilities": capabilities, "serverInfo": SERVER_INFO}
-    raise RpcError(METHOD_NOT_FOUND, "This method does not exist.", id=rpc.id)
-
-
-def _call_tool(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
-    """Run an MCP tool. What the model can correct is a result with `isError` and the API's error body."""
-    name = rpc.params.get("name")
-    tool = TOOLS.get(name) if isinstance(name, str) else None
-    if tool is None:
-        raise RpcError(INVALID_PARAMS, "There is no such tool.", id=rpc.id)
-    failed = False
-    try:
-        content = tool.call(caller, rpc.params.get("arguments", {}))
-    except Exception as error:
-        refusal = to_api_error(error)
-        if isinstance(refusal, errors.InternalError):
-            raise RpcError(INTERNAL_ERROR, refusal.message, id=rpc.id) from error
-        failed, content = True, refusal.response_body()
-    text = json.dumps(content, ensure_ascii=False)
-    return {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": failed}
+    answer = f'{{"jsonrpc":"2.0","id":{json.dumps(rpc.id)},"result":{result}}}'
+    return HttpResponse(answer, content_type="application/json")

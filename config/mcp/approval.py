@@ -1,0 +1,59 @@
+"""Asks a person, through the MCP client, to open the page on which they approve a post (the result `input_required`).
+
+The client's "accept" only means that the person will open the page. The repeated call reports what they have decided by then.
+The state that the client sends back is signed and belongs to one caller and one call; it grants nothing, so repeating it is
+harmless.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import rfc8785
+from django.core import signing
+
+from config.api.caller import Caller
+from config.mcp.protocol import INVALID_PARAMS, RpcError, RpcRequest
+
+SALT = "config.mcp.approval"
+STATE_SECONDS = 3600
+
+
+def shows_urls(rpc: RpcRequest) -> bool:
+    """Return whether the client of a request can ask a person to open a page (elicitation in URL mode)."""
+    elicitation = rpc.client_capabilities.get("elicitation")
+    return rpc.is_current_revision and isinstance(elicitation, dict) and "url" in elicitation
+
+
+def is_repeated_call(rpc: RpcRequest, caller: Caller) -> bool:
+    """Return whether a tool call repeats one that was answered with `input_required`. Raises RpcError for a wrong state."""
+    state = rpc.params.get("requestState")
+    if not isinstance(rpc.params.get("inputResponses", {}), dict):
+        raise RpcError(INVALID_PARAMS, "inputResponses must be an object.", id=rpc.id)
+    if state is None:
+        return False
+    try:
+        stated = signing.loads(state, salt=SALT, max_age=STATE_SECONDS) if isinstance(state, str) else None
+    except signing.BadSignature:
+        stated = None
+    if stated != _call_of(rpc, caller):
+        raise RpcError(INVALID_PARAMS, "This requestState has expired or belongs to another call.", id=rpc.id)
+    return True
+
+
+def ask_for_approval(rpc: RpcRequest, caller: Caller, url: str) -> dict[str, Any]:
+    """Return the result that asks the client to show a person the page of the post to approve."""
+    message = "This post goes out only if you approve it. Open its page, read it, and approve or reject it there."
+    params = {"mode": "url", "message": message, "url": url}
+    return {
+        "resultType": "input_required",
+        "inputRequests": {"approval": {"method": "elicitation/create", "params": params}},
+        "requestState": signing.dumps(_call_of(rpc, caller), salt=SALT),
+    }
+
+
+def _call_of(rpc: RpcRequest, caller: Caller) -> list[str]:
+    """Return the caller and the call that a state belongs to: its method, its tool, and a digest of its arguments."""
+    digest = hashlib.sha256(rfc8785.dumps([rpc.params.get("name"), rpc.params.get("arguments", {})])).hexdigest()
+    return [caller.idempotency_key_owner, rpc.method, digest]

@@ -1,0 +1,276 @@
+"""The tools plan_post, plan_change and commit_plan: posts go out only by the commit of a plan, exactly as it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from rest_framework import serializers
+
+from accounts.selectors import platforms_of_accounts
+from config.api import fields
+from config.api.caller import AgentMode, Caller
+from config.api.error_handlers import to_api_error
+from config.api.errors import ApiError, ValidationFailed
+from config.api.serializers import StrictSerializer
+from config.mcp.answers import OUTSIDE_TEXT, local_time, price_in_words
+from config.mcp.declaration import Tool, field_like, workspace_id_of
+from config.mcp.json_schema import IdOrObject
+from config.mcp.toolset.posts import GROUP_OUTPUT, group_answer, workspace_zone
+from posts.models import StoredPlan
+from posts.plan_serializers import CommitPlanSerializer, validated_request
+from posts.planned_requests import (
+    commit_plan_by_id,
+    committed_groups,
+    planned_request,
+    stored_plan_json,
+    wait_until_committed_group_is_finished,
+    waits_for_publishing,
+)
+from posts.planning import WRITE_SCOPES
+from posts.post_group_json import format_timestamp, post_group_json
+from posts.serializers.requests import (
+    MAX_TARGETS,
+    CreatePostSerializer,
+    RetryPostSerializer,
+    TargetInputSerializer,
+    UpdatePostSerializer,
+)
+from posts.services import make_and_store_plan
+from posts.states import GroupStatus
+
+OPERATIONS = {"update": "posts.update", "reschedule": "posts.update", "cancel": "posts.cancel", "retry": "posts.retry"}
+FIELDS_OF_CHANGE = {
+    "update": {"text", "targets", "media", "scheduled_at"},
+    "reschedule": {"scheduled_at"},
+    "cancel": set[str](),
+    "retry": {"scheduled_at", "include_unconfirmed"},
+}
+SUGGESTED_ACTIONS = {
+    "CONTENT_INVALID": "Apply the repair_hint of each issue, or change the content. Then plan again.",
+    "PLAN_CHANGED": "Check the new plan in `plan`. Call commit_plan with its id if this is still wanted.",
+    "PLAN_EXPIRED": "Make a new plan with plan_post or plan_change.",
+}
+WOULD = {
+    GroupStatus.DRAFT: "save a draft",
+    GroupStatus.PENDING_CONFIRMATION: "ask a person to approve the post",
+    GroupStatus.SCHEDULED: "schedule the post",
+    GroupStatus.PUBLISHING: "publish the post at once",
+    GroupStatus.CANCELLED: "cancel the post",
+}
+
+
+class TargetArguments(TargetInputSerializer):
+    """An account to publish to, as tools take it: the fields of the API's target, but the account's id gives the platform."""
+
+    platform = connected_account_id = None  # type: ignore[assignment]
+    account_id = fields.Identifier("acc")
+
+
+def _targets(**kwargs: Any) -> fields.StrictList:
+    return fields.StrictList(
+        child=IdOrObject(TargetArguments(), "account_id"), min_length=1, max_length=MAX_TARGETS, **kwargs
+    )
+
+
+class PlanPostArguments(StrictSerializer):
+    """The arguments of the tool plan_post."""
+
+    text = field_like(CreatePostSerializer, "text")
+    targets = _targets(help_text="Accounts, by the ids of context; an object gives one its own text, options or time.")
+    scheduled_at = field_like(CreatePostSerializer, "scheduled_at")
+    draft = field_like(CreatePostSerializer, "draft")
+    media = field_like(CreatePostSerializer, "media")
+
+
+class PlanChangeArguments(StrictSerializer):
+    """The arguments of the tool plan_change."""
+
+    post_group_id = fields.Identifier("pgr")
+    change = fields.Choice(choices=list(OPERATIONS))
+    text = field_like(UpdatePostSerializer, "text")
+    targets = _targets(required=False, help_text="update: all targets that the post shall have.")
+    media = field_like(UpdatePostSerializer, "media")
+    scheduled_at = field_like(UpdatePostSerializer, "scheduled_at")
+    include_unconfirmed = field_like(RetryPostSerializer, "include_unconfirmed")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        wanted, given = attrs["change"], attrs.keys() - {"post_group_id", "change"}
+        if others := given - FIELDS_OF_CHANGE[wanted]:
+            message = f"The change {wanted} does not take this."
+            raise serializers.ValidationError({name: serializers.ErrorDetail(message, "not_allowed") for name in others})
+        if wanted == "reschedule" and "scheduled_at" not in attrs:
+            raise serializers.ValidationError({"scheduled_at": serializers.ErrorDetail("Give the new time.", "required")})
+        return attrs
+
+
+class CommitPlanArguments(StrictSerializer):
+    """The arguments of the tool commit_plan."""
+
+    plan_id = fields.Identifier("pln")
+    wait = field_like(CommitPlanSerializer, "wait")
+
+
+def plan_post(caller: Caller, **arguments: Any) -> dict[str, Any]:
+    return _plan(caller, "posts.create", arguments, workspace_id=workspace_id_of(caller))
+
+
+def plan_change(caller: Caller, post_group_id: str, change: str, **arguments: Any) -> dict[str, Any]:
+    return _plan(caller, OPERATIONS[change], arguments, post_group_id=post_group_id)
+
+
+def commit_plan(caller: Caller, plan_id: str, wait: bool = False) -> dict[str, Any]:
+    """Commit a plan and return its post group. An agent in dry_run mode learns only that the plan could be committed."""
+    dry_run = caller.mode == AgentMode.DRY_RUN
+    with _errors_for_a_model():
+        committed = commit_plan_by_id(caller=caller, plan_id=plan_id, dry_run=dry_run)
+    stored = committed.stored
+    if dry_run and committed.plan:
+        done = "Nothing was done, because this agent may only try things. The plan could be committed as it is."
+        return {**_plan_answer(stored), "dry_run": True, "next": done}
+    if wait and waits_for_publishing(stored):
+        wait_until_committed_group_is_finished(stored)
+    groups = committed_groups(stored.result_ids or [])
+    if len(groups) == 1:
+        return {**group_answer(groups[0], groups[0].targets.all()), "plan_id": stored.id}
+    shown = [post_group_json(group, group.targets.all()) for group in groups]
+    return {"note": OUTSIDE_TEXT, "post_groups": shown, "plan_id": stored.id, "next": "get_post shows how each goes on."}
+
+
+def _plan(
+    caller: Caller, operation: str, arguments: dict[str, Any], *, post_group_id: str = "", workspace_id: str | None = None
+) -> dict[str, Any]:
+    with _errors_for_a_model():
+        request = _as_json(arguments)
+        if "targets" in request:
+            request["targets"] = _targets_with_platforms(workspace_id or workspace_id_of(caller), request["targets"])
+        checked = validated_request(operation, request)
+        planned = planned_request(operation, post_group_id, request, checked, workspace_id)
+        return _plan_answer(make_and_store_plan(caller=caller, planned=planned))
+
+
+def _targets_with_platforms(workspace_id: str, targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return targets as the API takes them, which names the platform too. Raises ValidationFailed for unknown accounts."""
+    platforms = platforms_of_accounts(workspace_id=workspace_id, account_ids=[target["account_id"] for target in targets])
+    unknown = [
+        {"field": f"targets[{index}].account_id", "code": "not_found", "message": "This account does not exist."}
+        for index, target in enumerate(targets)
+        if target["account_id"] not in platforms
+    ]
+    if unknown:
+        raise ValidationFailed(details=unknown)
+    return [
+        {"platform": platforms[account_id], "connected_account_id": account_id, **others}
+        for account_id, others in ((target.pop("account_id"), target) for target in targets)
+    ]
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _as_json(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_as_json(each) for each in value]
+    return format_timestamp(value) if isinstance(value, datetime) else value
+
+
+@contextmanager
+def _errors_for_a_model() -> Iterator[None]:
+    """Return a context manager that rewords errors of the API: they name the arguments of tools, and the tool to use next."""
+    try:
+        yield
+    except (ApiError, serializers.ValidationError) as caught:
+        error = to_api_error(caught)
+        error.suggested_action = SUGGESTED_ACTIONS.get(error.code, error.suggested_action)
+        if error.details is not None:
+            error.details = [_with_argument_name(detail) for detail in error.details]
+        raise error from caught
+
+
+def _with_argument_name(detail: dict[str, Any]) -> dict[str, Any]:
+    named = {**detail, "field": detail["field"].removeprefix("request.").replace("connected_account_id", "account_id")}
+    return {**named, "repair_hint": _with_argument_name(hint)} if (hint := detail.get("repair_hint")) else named
+
+
+def _plan_answer(stored: StoredPlan) -> dict[str, Any]:
+    """Return the answer of a tool about a plan: the plan, what it would do in one sentence, and the next step."""
+    zone, plan = workspace_zone(stored.workspace_id), stored_plan_json(stored)
+    issues = plan["preview"].get("validation", {}).get("issues", [])
+    expires = local_time(stored.expires_at, zone)
+    warned = " Read issues first." if issues else ""
+    return {
+        "note": OUTSIDE_TEXT,
+        "plan": plan,
+        "summary": _summary(plan["preview"], zone),
+        "issues": issues,
+        "expires_local": expires,
+        "next": f"Nothing has happened yet.{warned} commit_plan with plan_id {stored.id} does exactly this, until {expires}.",
+    }
+
+
+def _summary(preview: Mapping[str, Any], zone: ZoneInfo) -> str:
+    would = preview.get("would_create") or preview["would_update"]
+    if "status" not in would:  # a batch
+        return f"Would create {len(would['post_groups'])} posts. Cost: {price_in_words(would['cost_cents'])}."
+    what = WOULD.get(would["status"], f"leave the post {would['status']}")
+    at = preview["request"].get("scheduled_at") or would.get("scheduled_at")
+    when = f" for {local_time(at, zone)}" if at and would["status"] == GroupStatus.SCHEDULED else ""
+    accounts = f"{len(would['targets'])} account{'' if len(would['targets']) == 1 else 's'}"
+    return f"Would {what}{when}: {accounts}. Cost: {price_in_words(would['cost_cents'])}."
+
+
+_TEXT = {"type": "string"}
+_PLAN_OUTPUT = {
+    "plan": {
+        "type": "object",
+        "properties": {
+            "id": {**_TEXT, "description": "For commit_plan."},
+            "status": {"type": "string", "enum": ["open", "committed", "expired"]},
+            "hash": _TEXT,
+            "expires_at": _TEXT,
+            "preview": {"type": "object", "description": "What would happen, and its cost."},
+        },
+    },
+    "summary": _TEXT,
+    "issues": {"type": "array", "items": {"type": "object"}, "description": "Warnings, with repair hints."},
+    "next": _TEXT,
+}
+PLAN_POST = Tool(
+    name="plan_post",
+    title="Plan a post",
+    description="Check a new post and see what would happen and what it would cost. Nothing is sent, held or charged before "
+    "commit_plan. Without scheduled_at it would go out at once. Content that a platform refuses is an error with repair "
+    "hints.",
+    output=_PLAN_OUTPUT,
+    run=plan_post,
+    arguments=PlanPostArguments,
+    operation="plans.create",
+    scope=WRITE_SCOPES,
+)
+PLAN_CHANGE = Tool(
+    name="plan_change",
+    title="Plan a change of a post",
+    description="Plan to update (text, targets, media, scheduled_at; what is left out stays), reschedule (scheduled_at), "
+    "cancel, or retry (scheduled_at, include_unconfirmed) a post. Nothing changes before commit_plan.",
+    output=_PLAN_OUTPUT,
+    run=plan_change,
+    arguments=PlanChangeArguments,
+    operation="plans.create",
+    scope=WRITE_SCOPES,
+)
+COMMIT_PLAN = Tool(
+    name="commit_plan",
+    title="Do what a plan says",
+    description="Do exactly what a plan shows, or nothing: if anything is different by now, the answer is PLAN_CHANGED with "
+    "a new plan. Repeating the call is harmless. If a person must approve the post, approval_url says where they do it; "
+    "nothing else counts.",
+    output={**GROUP_OUTPUT, "plan_id": _TEXT},
+    run=commit_plan,
+    arguments=CommitPlanArguments,
+    operation="plans.commit",
+    scope=WRITE_SCOPES,
+    hints={"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True, "openWorldHint": True},
+    asks_for_approval=True,
+)

@@ -1,0 +1,80 @@
+"""The tool usage, and the caps of the calling agent and its workspace, which the tool context shows too."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from agents.selectors import get_accessible_agent
+from billing.caps import SpendCapStatus
+from billing.month_usage import agent_usage_of, usage_of
+from billing.selectors import agent_post_counts, agent_spend_cap_status, workspace_spend_cap_status
+from billing.serializers import AgentUsageSerializer, SpendCapSerializer, UsageSerializer
+from config.api.caller import Caller
+from config.api.serializers import shared_serializer_instance
+from config.mcp.answers import price_in_words
+from config.mcp.declaration import Tool, workspace_id_of
+
+
+def _spend_cap_json(cap: SpendCapStatus) -> dict[str, Any]:
+    """Return what is left of a spend cap this month, in cents and in words."""
+    shown = dict(shared_serializer_instance(SpendCapSerializer).to_representation(cap))
+    left = cap.remaining_cents
+    return {**shown, "remaining": "no limit" if left is None else price_in_words(left)}
+
+
+def caps_left(caller: Caller, workspace_id: str, at: datetime) -> dict[str, Any]:
+    """Return what is left of the caps of the workspace and, if the caller is an agent, of its own."""
+    caps = {"workspace": _spend_cap_json(workspace_spend_cap_status(workspace_id=workspace_id, at=at))}
+    if caller.agent_id is None:
+        return caps
+    own = agent_spend_cap_status(workspace_id=workspace_id, agent_id=caller.agent_id, at=at)
+    agent, used = (
+        get_accessible_agent(caller=caller, agent_id=caller.agent_id),
+        agent_post_counts(agent_id=caller.agent_id, at=at),
+    )
+    return {
+        **caps,
+        "agent": _spend_cap_json(own),
+        "posts_left_today": _left(agent.posts_per_day_cap, used.targets_of_day),
+        "posts_with_url_left_this_month": _left(agent.monthly_social_url_post_cap, used.url_posts_of_month),
+    }
+
+
+def _left(cap: int | None, used: int) -> int | None:
+    """Return what is left of a cap; None without a cap."""
+    return None if cap is None else max(0, cap - used)
+
+
+def usage(caller: Caller) -> dict[str, Any]:
+    """Return the month's usage of the calling agent, or of the workspace for other callers."""
+    workspace_id, now = workspace_id_of(caller), timezone.now()
+    if caller.agent_id:
+        used = agent_usage_of(caller=caller, agent_id=caller.agent_id, at=now)
+    else:
+        cap_cents = workspace_spend_cap_status(workspace_id=workspace_id, at=now).cap_cents
+        used = usage_of(caller=caller, workspace_id=workspace_id, at=now, cap_cents=cap_cents)
+    serializer: type[UsageSerializer] = AgentUsageSerializer if caller.agent_id else UsageSerializer
+    shown = dict(shared_serializer_instance(serializer).to_representation(used))
+    spent = price_in_words(shown["totals"]["spend_cents"])
+    return {**shown, "spent": spent, "caps_left": caps_left(caller, workspace_id, now)}
+
+
+_OBJECT = {"type": "object"}
+USAGE = Tool(
+    name="usage",
+    title="Usage and spend cap",
+    description="Read what this UTC month has cost, for an agent its own share, and what is left of the caps.",
+    output={
+        "period_start": {"type": "string"},
+        "period_end": {"type": "string"},
+        "totals": _OBJECT,
+        "spend_cap": {"type": "object", "description": "In US cents; cap_cents null: no cap."},
+        "spent": {"type": "string"},
+        "caps_left": _OBJECT,
+    },
+    run=usage,
+    scope="usage.read",
+)
