@@ -16,7 +16,7 @@ from config.api.errors import missing_or_foreign_id_error
 from config.db.ids import is_id
 from webhooks import selectors, services
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.services.deliveries import delivery_headers
+from webhooks.signing import delivery_headers
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 PER_PAGE = 50
@@ -99,10 +99,11 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
     found = _delivery_on(page, delivery_id)
     now = timezone.now()
     payload = json.dumps(json.loads(bytes(found.event.payload)), indent=2, ensure_ascii=False)
+    headers = delivery_headers(found.id, found.event.kind, SIGNATURE_FORMAT)
     return page.render(
         "webhooks/delivery.html",
         delivery=found,
-        headers={**delivery_headers(found, SIGNATURE_FORMAT), "user-agent": settings.OUTBOUND_USER_AGENT},
+        headers={**headers, "user-agent": settings.OUTBOUND_USER_AGENT},
         payload=payload[:MAX_PAYLOAD_CHARACTERS],
         cut=len(payload) > MAX_PAYLOAD_CHARACTERS,
         in_flight=found.is_in_flight(now),

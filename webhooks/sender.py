@@ -14,7 +14,8 @@ from enum import Enum, auto
 import aiohttp
 from django.utils import timezone
 
-from config.outbound import DestinationNotAllowed, HttpPostResponse, OutboundError, check_url_without_lookup, post
+from config.outbound import DestinationNotAllowed, OutboundError, check_url_without_lookup
+from config.outbound.async_client import HttpPostResponse, post
 
 logger = logging.getLogger(__name__)
 ATTEMPT_TIMEOUT_SECONDS = 10.0  # time limit of the whole exchange, from the DNS lookup to the last byte read

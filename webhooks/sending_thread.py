@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import aiohttp
 
-from config.outbound import create_session
+from config.outbound.async_client import create_session
 from webhooks.sender import MAX_IN_FLIGHT, AttemptOutcome, DeliveryRequest, send_delivery
 
 GATHER_SECONDS = 0.01  # outcomes are reported in groups, since each report costs the listener a few queries

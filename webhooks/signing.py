@@ -1,4 +1,4 @@
-"""Signatures of webhook deliveries: HMAC-SHA256 over the time of the attempt, a dot, and the raw body."""
+"""Signed headers of webhook deliveries: HMAC-SHA256 over the time of the attempt, a dot, and the raw body."""
 
 from __future__ import annotations
 
@@ -35,3 +35,13 @@ def signature_header_value(keys: Sequence[str], body: bytes, *, at: int) -> str:
     signed = f"{at}.".encode() + body
     digests = (hmac.new(key.encode(), signed, hashlib.sha256).hexdigest() for key in keys)
     return ",".join([f"t={at}", *(f"v1={digest}" for digest in digests)])
+
+
+def delivery_headers(delivery_id: str, event_kind: str, signature: str) -> dict[str, str]:
+    """Return the signed HTTP headers of a webhook delivery, except for the user-agent."""
+    return {
+        "content-type": "application/json",
+        EVENT_HEADER: event_kind,
+        DELIVERY_HEADER: delivery_id,
+        SIGNATURE_HEADER: signature,
+    }

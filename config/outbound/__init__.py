@@ -1,8 +1,10 @@
-"""The client for all outbound HTTP requests: to platforms, and to URLs that users supply."""
+"""The client for all outbound HTTP requests: to platforms, and to URLs that users supply.
+
+Webhook deliveries use `config.outbound.async_client`, which only workers import, because aiohttp takes long to load.
+"""
 
 from __future__ import annotations
 
-from config.outbound.async_client import HttpPostResponse, create_session, post
 from config.outbound.client import Response, build_multipart_body, download, request
 from config.outbound.deadline import total_deadline
 from config.outbound.destinations import DestinationNotAllowed, check_url_without_lookup, check_urls_with_lookup
@@ -11,7 +13,6 @@ from config.outbound.errors import DestinationForbidden, NoAnswer, NotSent, Outb
 __all__ = [
     "DestinationForbidden",
     "DestinationNotAllowed",
-    "HttpPostResponse",
     "NoAnswer",
     "NotSent",
     "OutboundError",
@@ -20,9 +21,7 @@ __all__ = [
     "build_multipart_body",
     "check_url_without_lookup",
     "check_urls_with_lookup",
-    "create_session",
     "download",
-    "post",
     "request",
     "total_deadline",
 ]

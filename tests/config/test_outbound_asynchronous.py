@@ -10,15 +10,8 @@ import aiohttp
 import pytest
 from pytest_django import Settings
 
-from config.outbound import (
-    DestinationForbidden,
-    DestinationNotAllowed,
-    HttpPostResponse,
-    NoAnswer,
-    NotSent,
-    create_session,
-    post,
-)
+from config.outbound import DestinationForbidden, DestinationNotAllowed, NoAnswer, NotSent
+from config.outbound.async_client import HttpPostResponse, create_session, post
 from config.outbound.connections import tls_context
 from tests.config.outbound_servers import (
     OK,

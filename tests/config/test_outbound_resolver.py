@@ -7,16 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from config.outbound import (
-    DestinationForbidden,
-    DestinationNotAllowed,
-    NotSent,
-    check_urls_with_lookup,
-    create_session,
-    post,
-    request,
-    resolver,
-)
+from config.outbound import DestinationForbidden, DestinationNotAllowed, NotSent, check_urls_with_lookup, request, resolver
+from config.outbound.async_client import create_session, post
 from config.outbound.errors import DestinationUnresolved
 from config.outbound.resolver import Resolver, webhook_resolver
 from tests.config.outbound_servers import Dials

@@ -9,7 +9,8 @@ import threading
 import pytest
 from pytest_django import Settings
 
-from config.outbound import DestinationForbidden, HttpPostResponse, NoAnswer, NotSent, create_session, post
+from config.outbound import DestinationForbidden, NoAnswer, NotSent
+from config.outbound.async_client import HttpPostResponse, create_session, post
 from tests.config.outbound_servers import OK, Names, Server, answers_all
 from tests.config.test_outbound_asynchronous import deliver
 from tests.fakes.receiver import Manner, Receiver

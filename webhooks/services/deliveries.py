@@ -60,16 +60,6 @@ def signing_secrets_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, 
     )
 
 
-def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
-    """Return the signed HTTP headers of a claimed webhook delivery, except for the user-agent."""
-    return {
-        "content-type": "application/json",
-        signing.EVENT_HEADER: delivery.event.kind,
-        signing.DELIVERY_HEADER: delivery.id,
-        signing.SIGNATURE_HEADER: signature,
-    }
-
-
 def signed_request_or_outcome(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | AttemptOutcome:
     """Return the signed HTTP request of a webhook attempt, or the attempt's outcome if there is nothing to send.
 
@@ -81,7 +71,8 @@ def signed_request_or_outcome(delivery: Delivery, keys: Mapping[str, tuple[str, 
         return AttemptOutcome(DeliveryVerdict.FAILED, error="The workspace's signing secret cannot be read.")
     body = bytes(delivery.event.payload)
     at = int(timezone.now().timestamp())
-    headers = delivery_headers(delivery, signing.signature_header_value(keys[delivery.workspace_id], body, at=at))
+    signature = signing.signature_header_value(keys[delivery.workspace_id], body, at=at)
+    headers = signing.delivery_headers(delivery.id, delivery.event.kind, signature)
     return DeliveryRequest(delivery.url, body, headers)
 
 
