@@ -12,7 +12,7 @@ from config.api import fields
 from config.api.serializers import StrictSerializer
 
 NO_BOOLEANS = ["true", "True", "yes", "on", 1, 0, "1", "", [], {}]
-NO_TEXTS = [1, 1.5, True, [], {}, ["a"], "", "a\0b"]
+NO_TEXTS = [1, 1.5, True, [], {}, ["a"], "", "a\0b", "a\ud800b"]
 NO_INTEGERS = ["1", "", 1.0, 1.5, True, False, [1], {}, 2**63, -(2**63) - 1, 10**4000, float("inf")]
 NO_TIMES = [
     *("2027-03-10T12:00:00", "2027-03-10", "2027-03-10 12:00:00Z", "2027-03-10T12:00Z", "10.3.2027", "now", ""),
