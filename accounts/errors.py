@@ -38,7 +38,7 @@ class PlatformFault(ApiError):
     auto_fixable = True
 
 
-def as_api_error(error: platform_errors.PlatformError) -> ApiError:
+def platform_error_as_api_error(error: platform_errors.PlatformError) -> ApiError:
     """Convert an error that a platform adapter raised to an API error for the caller, such as CREDENTIALS_REJECTED."""
     if isinstance(error, platform_errors.CredentialsRejected | platform_errors.ReauthRequired):
         return CredentialsRejected(error.message, suggested_action=error.suggested_action)

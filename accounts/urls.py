@@ -7,7 +7,7 @@ from django.urls import path
 from accounts.dashboard import accounts, connect_oauth, connect_platform
 from accounts.views import AccountViewSet, CapabilitiesViewSet, OAuthCallbackViewSet
 
-PAGES = "dashboard/workspaces/<str:workspace_id>"
+WORKSPACE_PATH = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
     path("accounts", AccountViewSet.as_view({"get": "list"})),
@@ -19,13 +19,13 @@ urlpatterns = [
     path("dashboard/connect", connect_oauth.begin_oauth, name="connect-begin"),
     path("dashboard/connect/callback", connect_oauth.oauth_callback, name="connect-callback"),
     path("capabilities", CapabilitiesViewSet.as_view({"get": "retrieve"})),
-    path(f"{PAGES}/accounts", accounts.account_list, name="accounts"),
+    path(f"{WORKSPACE_PATH}/accounts", accounts.account_list, name="accounts"),
     path(
-        f"{PAGES}/accounts/connect/<str:platform_name>",
+        f"{WORKSPACE_PATH}/accounts/connect/<str:platform_name>",
         connect_platform.show_connection_methods_or_connect,
         name="account-connect",
     ),
-    path(f"{PAGES}/accounts/<str:account_id>", accounts.account_details, name="account"),
-    path(f"{PAGES}/accounts/<str:account_id>/check", accounts.check_account_now, name="account-check"),
-    path(f"{PAGES}/accounts/<str:account_id>/disconnect", accounts.disconnect_account, name="account-disconnect"),
+    path(f"{WORKSPACE_PATH}/accounts/<str:account_id>", accounts.account_details, name="account"),
+    path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/check", accounts.check_account_now, name="account-check"),
+    path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/disconnect", accounts.disconnect_account, name="account-disconnect"),
 ]

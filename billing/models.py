@@ -26,7 +26,7 @@ class MonthCounter(models.Model):
     `url_posts` counts held and published posts with URLs.
     """
 
-    holder_id = models.CharField(max_length=ids.LENGTH)
+    holder_id = models.CharField(max_length=ids.ID_LENGTH)
     month = models.DateField()
     held_cents = models.PositiveBigIntegerField(default=0)
     settled_cents = models.PositiveBigIntegerField(default=0)
@@ -43,7 +43,7 @@ class MonthCounter(models.Model):
 class DayCounter(models.Model):
     """The number of an agent's published and pending posts on one UTC day, counted per account, for its daily cap."""
 
-    agent_id = models.CharField(max_length=ids.LENGTH)
+    agent_id = models.CharField(max_length=ids.ID_LENGTH)
     day = models.DateField()
     targets = models.PositiveBigIntegerField(default=0)
 
@@ -57,9 +57,9 @@ class DayCounter(models.Model):
 class UsageTotal(models.Model):
     """A workspace's published and failed posts in a month, with their cost, for one platform and one agent ("" for none)."""
 
-    workspace_id = models.CharField(max_length=ids.LENGTH)
+    workspace_id = models.CharField(max_length=ids.ID_LENGTH)
     month = models.DateField()
-    agent_id = models.CharField(max_length=ids.LENGTH, blank=True)
+    agent_id = models.CharField(max_length=ids.ID_LENGTH, blank=True)
     platform = models.CharField(max_length=32)
     published = models.PositiveBigIntegerField(default=0)
     failed = models.PositiveBigIntegerField(default=0)
@@ -93,9 +93,9 @@ class LedgerEntry(models.Model):
         ADJUST = "adjust"
 
     id = ids.PrefixedIdField("use")
-    workspace_id = models.CharField(max_length=ids.LENGTH)
-    agent_id = models.CharField(max_length=ids.LENGTH, blank=True)
-    target_id = models.CharField(max_length=ids.LENGTH)
+    workspace_id = models.CharField(max_length=ids.ID_LENGTH)
+    agent_id = models.CharField(max_length=ids.ID_LENGTH, blank=True)
+    target_id = models.CharField(max_length=ids.ID_LENGTH)
     platform = models.CharField(max_length=32)
     round = models.PositiveIntegerField()
     kind = models.CharField(max_length=8, choices=Kind.choices)
@@ -163,7 +163,7 @@ class Subscription(TimestampedModel):
     another write is not saved. `last_event_at` and `last_event_rank` belong to the last event whose copy was applied.
     """
 
-    workspace_id = models.CharField(max_length=ids.LENGTH, primary_key=True)
+    workspace_id = models.CharField(max_length=ids.ID_LENGTH, primary_key=True)
     customer_id = models.CharField(max_length=255, blank=True)
     subscription_id = models.CharField(max_length=255, blank=True)
     metered_item_id = models.CharField(max_length=255, blank=True)
@@ -213,8 +213,8 @@ class UsageReport(DueRow):
         SENT = "sent"
         UNRESOLVED = "unresolved"  # no longer sent; left to the reconciliation
 
-    entry_id = models.CharField(max_length=ids.LENGTH, primary_key=True)
-    workspace_id = models.CharField(max_length=ids.LENGTH)
+    entry_id = models.CharField(max_length=ids.ID_LENGTH, primary_key=True)
+    workspace_id = models.CharField(max_length=ids.ID_LENGTH)
     month = models.DateField()
     cents = models.PositiveBigIntegerField()
     settled_at = models.DateTimeField()

@@ -81,7 +81,7 @@ def guarded_storage_call() -> Iterator[None]:
 
     Calls for local files have no limits. Raises ServiceUnavailable.
     """
-    if storage.is_local():
+    if storage.is_stored_locally():
         yield
         return
     with reserve_backend_thread(), bucket_breaker.guard():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from config.db.fast_read import Converters, converters_of, quoted_column, read_rows
+from config.db.fast_read import ColumnConverters, converters_of, quoted_column, read_rows
 from posts.models import PostGroup, PostTarget
 
 
@@ -67,6 +67,6 @@ def fetch_post_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
 
 
 @cache
-def _converters() -> Converters:
+def _converters() -> ColumnConverters:
     fields = [PostGroup._meta.get_field(name) for name in _GROUP_COLUMNS]
     return converters_of([*fields, *(PostTarget._meta.get_field(name) for name in _TARGET_COLUMNS)])

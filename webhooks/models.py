@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from config.db.encryption import EncryptedJSONField
-from config.db.ids import LENGTH, PrefixedIdField
+from config.db.ids import ID_LENGTH, PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
 from webhooks.event_kinds import NEEDS_A_PERSON, EventKind
 from workspaces.models import Workspace
@@ -43,9 +43,9 @@ class Event(models.Model):
     id = PrefixedIdField("evt")
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=40, choices=EventKind.choices)
-    post_group_id = models.CharField(max_length=LENGTH, null=True)
-    subject_id = models.CharField(max_length=LENGTH, null=True)
-    target_id = models.CharField(max_length=LENGTH, null=True)
+    post_group_id = models.CharField(max_length=ID_LENGTH, null=True)
+    subject_id = models.CharField(max_length=ID_LENGTH, null=True)
+    target_id = models.CharField(max_length=ID_LENGTH, null=True)
     sequence = models.PositiveIntegerField()
     payload = models.BinaryField()
     sandbox = models.BooleanField()

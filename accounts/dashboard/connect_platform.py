@@ -24,7 +24,7 @@ Method = ConnectedAccount.Method
 NO_AUTOCOMPLETE_ATTRIBUTES = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 
 
-class ConnectForm(forms.Form):
+class CredentialsForm(forms.Form):
     """HTML form for the credentials of an account to connect; its fields come from the platform's JSON Schema.
 
     A value with a default gets no field. All values are strings. Secrets are not shown again, not even when the form has
@@ -52,7 +52,7 @@ class ConnectionMethod:
     """
 
     name: str
-    form: ConnectForm
+    form: CredentialsForm
     obstacle: str | None
     setup: dict[str, Any]
 
@@ -68,8 +68,8 @@ def show_connection_methods_or_connect(page: WorkspacePage, platform_name: str) 
         raise missing_or_foreign_id_error(None, "platform")
     chosen = get_adapter(platform_name)
     if page.request.method != "POST":
-        return _connect_page(page, chosen, ConnectForm(chosen.credentials_schema, method=Method.CREDENTIALS))
-    form = ConnectForm(chosen.credentials_schema, page.request.POST, method=Method.CREDENTIALS)
+        return _connect_page(page, chosen, CredentialsForm(chosen.credentials_schema, method=Method.CREDENTIALS))
+    form = CredentialsForm(chosen.credentials_schema, page.request.POST, method=Method.CREDENTIALS)
     if not form.is_valid():
         return _connect_page(page, chosen, form, status=422)
     try:
@@ -89,12 +89,12 @@ def show_connection_methods_or_connect(page: WorkspacePage, platform_name: str) 
     return page.success_redirect(message, "account", account_id=account.id)
 
 
-def _connect_page(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:
+def _connect_page(page: WorkspacePage, chosen: Platform, form: CredentialsForm, *, status: int = 200) -> HttpResponse:
     """Render the dashboard page for connecting an account of a platform.
 
     It has this credentials form if the platform accepts credentials.
     """
-    shown = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_input_schema, method=Method.OAUTH)}
+    shown = {Method.CREDENTIALS: form, Method.OAUTH: CredentialsForm(chosen.oauth_input_schema, method=Method.OAUTH)}
     methods = [
         ConnectionMethod(
             method,

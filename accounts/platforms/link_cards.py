@@ -14,9 +14,9 @@ from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities
 from accounts.platforms.web_pages import MAX_DESCRIPTION, MAX_TITLE
 
-OPTION = "link_card"
+OPTION_NAME = "link_card"
 
-LINK_CARD_OPTION: Mapping[str, Any] = {
+LINK_CARD_SCHEMA: Mapping[str, Any] = {
     "description": (
         "The card below the text: `auto` shows the page of the first link, `none` shows none, and an object shows the page "
         "at its url in your own words. A post with media has no card."
@@ -43,8 +43,8 @@ def link_card_issues(
     platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
 ) -> list[Issue]:
     """Return the validation issues of a post's link card, such as a card beside media; `field` is the options' path."""
-    if capabilities.link_preview != "service" or not with_media or not isinstance(options.get(OPTION), dict):
+    if capabilities.link_preview != "service" or not with_media or not isinstance(options.get(OPTION_NAME), dict):
         return []
     message = f"{platform} shows media or a link card, not both."
-    code, where = "LINK_CARD_WITH_MEDIA", f"{field}.{OPTION}"
+    code, where = "LINK_CARD_WITH_MEDIA", f"{field}.{OPTION_NAME}"
     return [issue_with_hint(code, where, message, "set_option", "Leave the link card out.", "none")]

@@ -20,7 +20,7 @@ from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, Content
 
-OPTION = "poll"
+OPTION_NAME = "poll"
 MAX_CHOICE_TEXT = 1000  # maximum length of any choice in characters; poll_issues checks the platform's own limit
 
 _REPORTED_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "multipleOf"})
@@ -57,7 +57,7 @@ def poll_schema(rules: PollRules) -> dict[str, Any]:
 
 def poll_of(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the poll in a post's options, which may still be invalid; None if there is no poll."""
-    poll = options.get(OPTION)
+    poll = options.get(OPTION_NAME)
     return poll if isinstance(poll, dict) else None
 
 
@@ -77,7 +77,7 @@ def poll_issues(
     rules, poll = capabilities.poll, poll_of(options)
     if rules is None or poll is None:
         return []
-    where = f"{field}.{OPTION}"
+    where = f"{field}.{OPTION_NAME}"
     issues = [*_choice_issues(platform, rules, poll.get("choices"), f"{where}.choices")]
     issues += _duration_issues(platform, rules, poll.get("duration_minutes"), f"{where}.duration_minutes")
     if with_media and not rules.with_media:
@@ -89,7 +89,7 @@ def poll_issues(
 def is_reported_by_poll_issues(violation: ValidationError) -> bool:
     """Return whether a JSON Schema violation in a poll is left out because `poll_issues` reports it in a better message."""
     path = list(violation.absolute_path)
-    return path[:1] == [OPTION] and violation.validator in _REPORTED_BY_ISSUES
+    return path[:1] == [OPTION_NAME] and violation.validator in _REPORTED_BY_ISSUES
 
 
 def check_poll(content: Content, capabilities: Capabilities, label: str) -> None:

@@ -17,7 +17,7 @@ from accounts.platforms.text_check import CallCache, length_issues
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, Content
 
-OPTION = "thread"
+OPTION_NAME = "thread"
 MAX_SEGMENT_LENGTH = 100_000  # the maximum length of a post's text
 
 
@@ -70,7 +70,7 @@ def thread_issues(
     for index, segment in _further(options):
         if index >= rules.max_segments - 1 or len(segment) > MAX_SEGMENT_LENGTH:
             continue
-        where, subject = f"{field}.{OPTION}[{index}].text", f"Segment {index + 2}"
+        where, subject = f"{field}.{OPTION_NAME}[{index}].text", f"Segment {index + 2}"
         if not segment.strip():
             advice = "Write a text, or leave the segment out."
             issues.append(
@@ -97,7 +97,7 @@ def check_thread_segments(content: Content, capabilities: Capabilities, label: s
 
 def _further(options: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     """Yield the texts of a chain's posts after the first, from the option `thread`, each with its index."""
-    given = options.get(OPTION)
+    given = options.get(OPTION_NAME)
     for index, segment in enumerate(given if isinstance(given, list) else ()):
         text = segment.get("text") if isinstance(segment, dict) else None
         if isinstance(text, str):

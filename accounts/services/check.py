@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts import selectors
-from accounts.errors import as_api_error
+from accounts.errors import platform_error_as_api_error
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import PlatformError, ReauthRequired, TokenExpired
 from accounts.platforms.registry import adapter_or_simulator
@@ -51,7 +51,7 @@ def check_and_update_account(*, caller: Caller, account_id: str) -> ConnectedAcc
     except ReauthRequired:
         mark_needs_reauth_unless_renewed(account_id=account.id, stale=grant)
     except PlatformError as error:
-        raise as_api_error(error) from error
+        raise platform_error_as_api_error(error) from error
     else:
         _connected_row(account).update(
             handle=identity.handle[:255],

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from jsonschema import ValidationError
 
-from accounts.errors import ConnectionUnavailable, as_api_error
+from accounts.errors import ConnectionUnavailable, platform_error_as_api_error
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import PlatformError
@@ -61,7 +61,7 @@ def connect_account_or_begin_oauth(
         with limit_outbound_requests(workspace_id):
             connection = chosen.connect(given)
     except PlatformError as error:
-        raise as_api_error(error) from error
+        raise platform_error_as_api_error(error) from error
     with transaction.atomic():
         account = save_account(workspace_id, chosen.name, method, connection)
         _record(caller, account)

@@ -21,7 +21,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.errors import OAuthStateInvalid, as_api_error
+from accounts.errors import OAuthStateInvalid, platform_error_as_api_error
 from accounts.models import ConnectionAttempt
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import CredentialsRejected, PlatformError, Transient
@@ -56,7 +56,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
         with limit_outbound_requests(workspace_id):
             authorization = chosen.begin_oauth(state=state, redirect_uri=redirect_uri, given=given)
     except PlatformError as error:
-        raise as_api_error(error) from error
+        raise platform_error_as_api_error(error) from error
     with transaction.atomic():
         attempt = ConnectionAttempt.objects.create(
             workspace_id=workspace_id,
@@ -136,10 +136,10 @@ def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAcc
             raise CredentialsRejected("This login opens no account that can be connected.")
     except Transient as error:
         row.update(used_at=None, code_sha256="")
-        raise as_api_error(error) from error
+        raise platform_error_as_api_error(error) from error
     except PlatformError as error:
         row.update(stored=None, begun=None)
-        raise as_api_error(error) from error
+        raise platform_error_as_api_error(error) from error
     sealed = ConnectionAttempt._meta.get_field("opened").seal(attempt.id, [_to_json(each) for each in opened])
     attempt.expires_at = timezone.now() + ATTEMPT_LIFETIME  # time for the owner to choose an account
     row.update(opened=sealed, stored=None, begun=None, expires_at=attempt.expires_at)

@@ -29,7 +29,7 @@ from config.api.models import IdempotencyRecord
 from config.api.operation_input import (
     SAFE_METHODS,
     asks_for_dry_run,
-    decide_dry_run,
+    pop_dry_run_flag,
     read_body,
     validated_body,
     validated_query,
@@ -164,7 +164,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 with collect_validated_webhook_urls() as webhook_urls:
                     data, query = validated_body(declared, raw, spool), validated_query(declared, request)
                 call = Call(caller, declared, data, query, False, request, path)
-                call.dry_run = decide_dry_run(call)
+                call.dry_run = pop_dry_run_flag(call)
                 plan_hash = plan_hash_header(declared, request)
                 _require_scope(caller, declared)
                 check_webhook_hosts(webhook_urls, caller)

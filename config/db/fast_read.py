@@ -12,10 +12,11 @@ from django.db.backends.utils import CursorWrapper
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.numeric import Int8Dumper
 
-Converters = list[tuple[int, Any, Any]]  # the place of a column in each row, the function that converts it, and the column
+# The place of a column in each row, the function that converts it, and the column.
+ColumnConverters = list[tuple[int, Any, Any]]
 
 
-def converters_of(fields: Iterable[Any]) -> Converters:
+def converters_of(fields: Iterable[Any]) -> ColumnConverters:
     """Return what converts the columns of a SELECT to the Python values of these model fields, in the same order."""
     connection = connections[DEFAULT_DB_ALIAS]
     columns = [field.get_col(field.model._meta.db_table) for field in fields]
@@ -48,7 +49,7 @@ def list_parameter(values: Iterable[str]) -> str:
     return f"{{{','.join(quoted)}}}"
 
 
-def read_rows(sql: str, params: Sequence[Any], converters: Converters) -> Sequence[Sequence[Any]]:
+def read_rows(sql: str, params: Sequence[Any], converters: ColumnConverters) -> Sequence[Sequence[Any]]:
     """Run a SELECT statement and return its rows, whose columns are converted to Python values."""
     connection = connections[DEFAULT_DB_ALIAS]
     with prepared_cursor() as cursor:

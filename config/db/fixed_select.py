@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model
 
-from config.db.fast_read import Converters, converters_of, in_list_condition, list_parameter, quoted_column, read_rows
+from config.db.fast_read import ColumnConverters, converters_of, in_list_condition, list_parameter, quoted_column, read_rows
 
 Row = TypeVar("Row", bound=Model)
 
@@ -84,7 +84,7 @@ class FixedSelect(Generic[Row]):
         return tables
 
     @cached_property
-    def _converters(self) -> Converters:
+    def _converters(self) -> ColumnConverters:
         return converters_of(field for table in self._tables for field in table.fields)
 
     @cached_property

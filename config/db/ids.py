@@ -14,7 +14,7 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-LENGTH = 30
+ID_LENGTH = 30
 _PAIRS = [high + low for high in ALPHABET for low in ALPHABET]
 _SUFFIX = re.compile(rf"[0-7][{ALPHABET}]{{25}}")
 
@@ -48,7 +48,7 @@ class PrefixedIdField(models.CharField):
 
     def __init__(self, prefix: str, **kwargs: Any) -> None:
         self.prefix = prefix
-        super().__init__(**{**kwargs, "primary_key": True, "editable": False, "max_length": LENGTH})
+        super().__init__(**{**kwargs, "primary_key": True, "editable": False, "max_length": ID_LENGTH})
 
     def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
         name, path, _, kwargs = super().deconstruct()
@@ -58,7 +58,7 @@ class PrefixedIdField(models.CharField):
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str | None:
         """Return the column type of prefixed ids: `character varying`, because Django adds LIKE indexes to `varchar`."""
-        return f"character varying({LENGTH})" if connection.vendor == "postgresql" else super().db_type(connection)
+        return f"character varying({ID_LENGTH})" if connection.vendor == "postgresql" else super().db_type(connection)
 
     def get_default(self) -> str:
         return new_id(self.prefix)

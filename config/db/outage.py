@@ -11,7 +11,7 @@ from django.db import InterfaceError, OperationalError, connection
 Result = TypeVar("Result")
 # What Django raises when the database cannot be reached. A lock that is not granted in time raises OperationalError too.
 DATABASE_ERRORS = (OperationalError, InterfaceError)
-LONGEST_OUTAGE_SECONDS = 30.0
+MAX_OUTAGE_SECONDS = 30.0
 RETRY_SECONDS = 0.5
 
 
@@ -26,7 +26,7 @@ def retry_while_database_down(write: Callable[..., Result], *args: Any, **named:
         try:
             return write(*args, **named)
         except DATABASE_ERRORS:
-            deadline = min(deadline, time.monotonic() + LONGEST_OUTAGE_SECONDS)
+            deadline = min(deadline, time.monotonic() + MAX_OUTAGE_SECONDS)
             if connection.in_atomic_block or time.monotonic() > deadline:
                 raise
             connection.close()

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from config.db.ids import LENGTH
+from config.db.ids import ID_LENGTH
 from workspaces.models import Member, Workspace
 
 MIN_PAUSE, MAX_PAUSE = timedelta(minutes=10), timedelta(hours=6)
@@ -88,7 +88,7 @@ class Notice(models.Model):
     kind = models.CharField(max_length=10, choices=NoticeKind.choices)
     occurrence = models.CharField(max_length=64)
     at = models.DateTimeField()
-    about = models.CharField(max_length=LENGTH, blank=True)
+    about = models.CharField(max_length=ID_LENGTH, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
     settled_at = models.DateTimeField(null=True)
 

@@ -100,7 +100,7 @@ def build_multipart_body(fields: Mapping[str, Any]) -> MultipartEncoder:
 
 
 def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[bytes], *, cut: bool = False) -> Response:
-    exchange = Exchange(earliest_deadline(timeout), readable=2 * max_bytes + _READ_BYTES)
+    exchange = Exchange(earliest_deadline(timeout), readable_bytes=2 * max_bytes + _READ_BYTES)
     try:
         destination = check_url_without_lookup(str(asked.url))
         prepared = asked.prepare()
@@ -122,7 +122,7 @@ def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[by
     except DestinationNotAllowed as error:
         raise DestinationForbidden(error.reason) from error
     except _FAULTS as error:
-        if exchange.begun:
+        if exchange.request_begun:
             raise NoAnswer(error_summary(error)) from error
         raise NotSent(error_summary(error)) from error
 

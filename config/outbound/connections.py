@@ -39,9 +39,9 @@ class Exchange:
     """One request and its response on an outbound connection: the deadline, the limit on the size, and the progress."""
 
     deadline: float  # time.monotonic()
-    readable: int  # bytes of the answer that may still be read, headers and framing included
-    begun: bool = False  # a part of the request may have been sent
-    ended: bool = False  # the other end has closed
+    readable_bytes: int  # bytes of the answer that may still be read, headers and framing included
+    request_begun: bool = False  # a part of the request may have been sent
+    peer_closed: bool = False  # the other end has closed
 
     def seconds_left(self) -> float:
         """Return how many seconds this connection's request may still take; raise TimeoutError if there are none left."""
@@ -59,9 +59,9 @@ class _DeadlineSocket(socket.socket):
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
         self.settimeout(self.exchange.seconds_left())
         count = super().recv_into(*args, **kwargs)
-        self.exchange.ended = count == 0
-        self.exchange.readable -= count
-        if self.exchange.readable < 0:  # http.client reads without limit after a chunk size of -1
+        self.exchange.peer_closed = count == 0
+        self.exchange.readable_bytes -= count
+        if self.exchange.readable_bytes < 0:  # http.client reads without limit after a chunk size of -1
             raise ResponseTooLarge("The answer is longer than the caller reads.")
         return count
 
@@ -105,13 +105,13 @@ class CheckedAddressConnection(HTTPConnection):
 
     def send(self, data: Any) -> None:
         """Write data to the outbound connection, and record that the request may have been sent."""
-        self._exchange.begun = True
+        self._exchange.request_begun = True
         super().send(data)
 
     def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 does
         """Return the response on an outbound connection. Raises RemoteDisconnected if its headers are incomplete."""
         answer = super().getresponse()
-        if self._exchange.ended or answer.status < 200:
+        if self._exchange.peer_closed or answer.status < 200:
             raise http.client.RemoteDisconnected("the answer's headers are incomplete")
         return answer
 

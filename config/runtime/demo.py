@@ -33,7 +33,7 @@ NO_SIGN_IN_NOTE = (
 
 
 @dataclass
-class Demo:
+class DemoWorkspace:
     """The content of the file demo.json: the ids, API key and links of the demo workspace that `manage.py up` creates.
 
     Empty fields are left out.
@@ -52,7 +52,7 @@ class Demo:
     note: str | None = None
 
 
-def prepare_demo_workspace(*, base_url: str) -> Demo | None:
+def prepare_demo_workspace(*, base_url: str) -> DemoWorkspace | None:
     """Create a demo workspace if the database has no users, or else find the earlier one; write demo.json with its secrets.
 
     Returns None if there is neither.
@@ -69,7 +69,7 @@ def prepare_demo_workspace(*, base_url: str) -> Demo | None:
     account = ConnectedAccount.objects.filter(workspace_id=workspace_id, sandbox=True).order_by("pk").first()
     if account is None:
         return None
-    demo = Demo(
+    demo = DemoWorkspace(
         base_url=base_url,
         owner_user_id=owner_id,
         workspace_id=workspace_id,
@@ -106,7 +106,7 @@ def _read_stored(path: Path) -> dict[str, Any] | None:
     return stored if User.objects.filter(pk=stored.get("owner_user_id"), is_active=True).exists() else None
 
 
-def _write(path: Path, demo: Demo) -> None:
+def _write(path: Path, demo: DemoWorkspace) -> None:
     """Write demo.json so that only its owner on this machine can read it, because it contains an API key."""
     draft = path.with_suffix(".draft")
     descriptor = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
@@ -115,7 +115,7 @@ def _write(path: Path, demo: Demo) -> None:
     draft.replace(path)
 
 
-def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, data_dir: Path) -> None:
+def print_welcome(stdout: OutputWrapper, demo: DemoWorkspace | None, *, base_url: str, data_dir: Path) -> None:
     """Print the welcome text of `manage.py up`: the service's URLs and, for a demo, a curl command for a first post."""
     places = {"API": base_url, "Contract": f"{base_url}/openapi.json", "Docs": f"{base_url}/docs"}
     places["Dashboard"] = f"{base_url}/dashboard/"
@@ -133,7 +133,7 @@ def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, da
     stdout.flush()
 
 
-def first_post_command(demo: Demo) -> str:
+def first_post_command(demo: DemoWorkspace) -> str:
     """Return a curl command that publishes a post to the demo's sandbox account and waits for its result."""
     body: dict[str, Any] = {
         "text": "Hello from the sandbox",

@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
-from accounts.platforms.thread_option import OPTION as THREAD
+from accounts.platforms.thread_option import OPTION_NAME as THREAD
 from accounts.platforms.thread_option import further_segment_texts
 from media.links import signed_file_url, signed_preview_url
 from media.models import MediaAsset

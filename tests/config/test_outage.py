@@ -37,7 +37,7 @@ def test_a_write_is_repeated_until_the_database_is_up() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_after_30_seconds_of_outage_the_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outage, "LONGEST_OUTAGE_SECONDS", 0.01)
+    monkeypatch.setattr(outage, "MAX_OUTAGE_SECONDS", 0.01)
 
     with pytest.raises(OperationalError):
         retry_while_database_down(Write(failures=10**9), "tokens")

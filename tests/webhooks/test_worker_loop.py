@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.db import connection
 
-from config.db.ids import LENGTH
+from config.db.ids import ID_LENGTH
 from config.outbound import async_client
 from tests.conftest import ServeNames
 from tests.factories import WorkspaceFactory
@@ -38,7 +38,7 @@ def event_to(workspace: Workspace, url: str, number: int) -> NewEvent:
     return NewEvent(
         workspace_id=workspace.id,
         kind="post.published",
-        post_group_id=url[-LENGTH:],
+        post_group_id=url[-ID_LENGTH:],
         sequence=number,
         trace_id="",
         sandbox=False,

@@ -15,7 +15,7 @@ from accounts.platforms.bluesky.video import VideoService
 from accounts.platforms.bluesky.xrpc import ERRORS, TOKEN_ERRORS, Xrpc, XrpcError
 from accounts.platforms.errors import CredentialsRejected, OutcomeUnknown, PlatformError, ReauthRequired, TokenExpired
 from accounts.platforms.http.responses import UnreadableAnswer
-from accounts.platforms.link_cards import OPTION as LINK_CARD
+from accounts.platforms.link_cards import OPTION_NAME as LINK_CARD
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 from config.outbound import DestinationForbidden, OutboundError

@@ -6,7 +6,7 @@ Sources: the lexicons app.bsky.feed.post and app.bsky.embed.*, Bluesky's clients
 from __future__ import annotations
 
 from accounts.platforms.counting import grapheme_length, utf8_length
-from accounts.platforms.link_cards import LINK_CARD_OPTION
+from accounts.platforms.link_cards import LINK_CARD_SCHEMA
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_option import thread_schema
@@ -47,7 +47,7 @@ CAPABILITIES = Capabilities(
             "items": {"type": "string", "maxLength": 35, "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"},
             "maxItems": 3,
         },
-        link_card=LINK_CARD_OPTION,
+        link_card=LINK_CARD_SCHEMA,
         thread=thread_schema(THREAD),
     ),
     pace=PostingPace(seconds=2.16, burst=1600),  # 5,000 points in an hour, three for each record

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from accounts.platforms.bluesky.xrpc import ERRORS, Xrpc
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.link_cards import OPTION
+from accounts.platforms.link_cards import OPTION_NAME
 from accounts.platforms.thumbnails import jpeg_thumbnail
 from accounts.platforms.types import Content, MediaFile, Progress, State
 from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_page_metadata, fetch_picture
@@ -66,7 +66,7 @@ def fill_link_card(link: str, content: Content, progress: Progress) -> Progress:
 
     The next step is `picture` if the page names a picture, otherwise `freeze`; a post without a card gets a note.
     """
-    wanted = content.options.get(OPTION)
+    wanted = content.options.get(OPTION_NAME)
     own = wanted if isinstance(wanted, dict) else {}
     page, reason = PageMetadata(), "has no title"
     try:

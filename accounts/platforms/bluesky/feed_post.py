@@ -35,7 +35,7 @@ TID_ALPHABET = "234567abcdefghijklmnopqrstuvwxyz"  # in ASCII order, so that TID
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CID = re.compile(r"[A-Za-z0-9]{1,128}")  # any multibase of a content id, most often base32
 
-Ref = Mapping[str, str]  # {uri, cid} of a record, by which others refer to it
+RecordRef = Mapping[str, str]  # {uri, cid} of a record, by which others refer to it
 
 
 class BlobsGone(Exception):
@@ -74,7 +74,12 @@ def encode_tid(microseconds: int, clock_id: int) -> str:
 
 
 def resolve_and_build_record(
-    server: Xrpc, text: str, options: Mapping[str, Any], *, embed: Mapping[str, Any] | None = None, thread: Sequence[Ref] = ()
+    server: Xrpc,
+    text: str,
+    options: Mapping[str, Any],
+    *,
+    embed: Mapping[str, Any] | None = None,
+    thread: Sequence[RecordRef] = (),
 ) -> dict[str, Any]:
     """Return the record (JSON) of a Bluesky post: text, time of creation, files or link card, and the posts it replies to.
 
@@ -157,7 +162,7 @@ def create_record_once(server: Xrpc, did: str, rkey: str, record: Mapping[str, A
     raise unknown
 
 
-def permalink(ref: Ref) -> str:
+def permalink(ref: RecordRef) -> str:
     """Return the URL of the web page that shows a Bluesky post."""
     _, _, did, _, rkey = ref["uri"].split("/")
     return f"https://bsky.app/profile/{did}/post/{rkey}"

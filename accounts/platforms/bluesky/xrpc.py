@@ -17,7 +17,7 @@ from accounts.platforms.http.responses import UnreadableAnswer, json_object_or_n
 from config.outbound import Response
 
 TIMEOUT_SECONDS = 20.0
-SLOWEST_UPLOAD = 200_000  # bytes per second
+SLOWEST_BYTES_PER_SECOND = 200_000
 
 TOKEN_ERRORS = frozenset({"ExpiredToken", "InvalidToken"})
 ACCOUNT_ERRORS = frozenset({"AccountDeactivated", "AccountNotFound", "AccountSuspended", "AccountTakedown"})
@@ -56,7 +56,7 @@ class Xrpc(JsonClient):
         self, method: str, file: BinaryIO, *, mime_type: str, size_bytes: int, params: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
         """Upload an open file by XRPC to a Bluesky server, with a timeout that grows with the size of the file."""
-        timeout = TIMEOUT_SECONDS + size_bytes / SLOWEST_UPLOAD
+        timeout = TIMEOUT_SECONDS + size_bytes / SLOWEST_BYTES_PER_SECOND
         headers = {"Content-Type": mime_type}
         return self._invoke("POST", method, data=file, params=params, headers=headers, timeout=timeout)
 

@@ -18,8 +18,8 @@ from accounts.platforms.polls import poll_of
 from accounts.platforms.types import Content, MediaFile, Published
 from config.outbound import build_multipart_body
 
-FLAGS = {"suppress_embeds": 1 << 2, "suppress_notifications": 1 << 12}
-SLOWEST_UPLOAD = 200_000  # bytes per second
+MESSAGE_FLAGS = {"suppress_embeds": 1 << 2, "suppress_notifications": 1 << 12}
+SLOWEST_BYTES_PER_SECOND = 200_000
 
 
 def send_message(hook: WebhookClient, guild_id: str, content: Content) -> Published:
@@ -46,7 +46,7 @@ def message_body(content: Content) -> dict[str, Any]:
     elif content.text:
         body["content"] = content.text
     body |= {key: content.options[key] for key in ("username", "thread_name") if key in content.options}
-    if flags := sum(flag for option, flag in FLAGS.items() if content.options.get(option)):
+    if flags := sum(flag for option, flag in MESSAGE_FLAGS.items() if content.options.get(option)):
         body["flags"] = flags
     if content.media:
         body["attachments"] = [_attachment(number, file) for number, file in enumerate(content.media)]
@@ -82,7 +82,7 @@ def _post(hook: WebhookClient, content: Content) -> dict[str, Any]:
         for number, (file, opened_file) in enumerate(zip(content.media, files, strict=True)):
             parts[f"files[{number}]"] = (_filename(number, file), opened_file, file.mime_type)
         body = build_multipart_body(parts)
-        seconds = hook.timeout_seconds + body.len / SLOWEST_UPLOAD
+        seconds = hook.timeout_seconds + body.len / SLOWEST_BYTES_PER_SECOND
         return hook.post("", params=params, data=body, headers={"Content-Type": body.content_type}, timeout=seconds)
 
 

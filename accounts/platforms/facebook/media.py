@@ -35,7 +35,7 @@ UPLOAD_SECONDS = 600.0  # timeout of one call
 PARTS_PER_STEP = 8
 MAX_SESSIONS = 2
 VIDEO_API_PATHS: dict[PostKind, str] = {"video": "videos", "reel": "video_reels", "video_story": "video_stories"}
-DOMAIN = "facebook.com"
+UPLOAD_DOMAIN = "facebook.com"
 WRONG_OFFSET_CODE = 1363037  # the next part begins at another byte, which the error's data names
 
 VideoStatus = Literal["unpublished", "processing", "published", "failed"]
@@ -94,7 +94,7 @@ def announce_video(page: FacebookPageClient, content: Content, progress: Progres
             opened |= {"session": id_of(answer, "upload_session_id"), **_offsets(answer)}
         else:
             address = answer.get("upload_url")
-            if not isinstance(address, str) or not is_platform_upload_url(address, page.graph.address, DOMAIN):
+            if not isinstance(address, str) or not is_platform_upload_url(address, page.graph.address, UPLOAD_DOMAIN):
                 raise UnreadableAnswer("The response has no address of Facebook's for the upload.")
             opened["address"] = encrypt_upload_url(address, key=content.key)
     return progress.with_next_step("send", {**state, **opened})

@@ -26,7 +26,7 @@ from accounts.platforms.types import Content, MediaFile, Progress, State
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 3.0, 60.0  # between checks whether a container is ready
 MAX_CHECKS = 60  # about an hour
 MAX_ROUNDS = 3  # how often all containers are created
-STATUSES = frozenset({"IN_PROGRESS", "FINISHED", "ERROR", "EXPIRED", "PUBLISHED"})
+CONTAINER_STATUSES = frozenset({"IN_PROGRESS", "FINISHED", "ERROR", "EXPIRED", "PUBLISHED"})
 
 _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 
@@ -107,7 +107,7 @@ def fetch_container_status(account: AccountClient, container: str) -> tuple[str,
     with ERRORS.translating_repeatable_call_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
         status = answer.get("status_code")
-        if not isinstance(status, str) or status not in STATUSES:
+        if not isinstance(status, str) or status not in CONTAINER_STATUSES:
             raise UnreadableAnswer("The response has no status of the container.")
     return status, line_without_tokens(answer.get("status")) or NO_REASON
 

@@ -10,7 +10,13 @@ from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected
 from accounts.platforms.http.oauth import expiry_of, merged_tokens, scopes_of
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.linkedin import accounts, authorization, media, posts
-from accounts.platforms.linkedin.authorization import APPLICATION_KINDS, MEMBER, SETUP, ApplicationKind, LinkedInApplication
+from accounts.platforms.linkedin.authorization import (
+    APPLICATION_KINDS,
+    MEMBER_APPLICATION,
+    SETUP,
+    ApplicationKind,
+    LinkedInApplication,
+)
 from accounts.platforms.linkedin.capabilities import CAPABILITIES, capabilities_for_scopes
 from accounts.platforms.linkedin.client import ERRORS, Api
 from accounts.platforms.types import (
@@ -63,7 +69,7 @@ class LinkedIn(OAuthPlatform):
 
     def begin_oauth(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Adapter method that returns LinkedIn's OAuth URL for the chosen kind of account. Raises ConnectionUnavailable."""
-        kind = given.get("kind") or next(iter(self._offered()), MEMBER.name)
+        kind = given.get("kind") or next(iter(self._offered()), MEMBER_APPLICATION.name)
         return replace(self._application_for(kind).authorization_request(state, redirect_uri), stored={"application": kind})
 
     def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
@@ -71,14 +77,14 @@ class LinkedIn(OAuthPlatform):
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
-        application = self._application_for(stored.get("application", MEMBER.name))
+        application = self._application_for(stored.get("application", MEMBER_APPLICATION.name))
         answer = application.exchange_code(code, redirect_uri, stored)
         tokens = {**merged_tokens({}, answer), "application": application.kind.name}
         return self.authorize_identities(answer, tokens, lambda: self._found(tokens, scopes_of(answer)))
 
     def _found(self, tokens: Mapping[str, Any], granted: tuple[str, ...]) -> list[Identity]:
         api = self._api(tokens)
-        person = accounts.fetch_member(api, openid=tokens["application"] == MEMBER.name)
+        person = accounts.fetch_member(api, openid=tokens["application"] == MEMBER_APPLICATION.name)
         found = [person] if authorization.MEMBER_SCOPE in granted else []
         found += accounts.fetch_pages(api) if authorization.may_post_for_pages(granted) else []
         if not found:
@@ -99,7 +105,7 @@ class LinkedIn(OAuthPlatform):
             if accounts.is_page(grant.external_id):
                 identity = accounts.fetch_page_if_permitted(api, grant.external_id)
             else:
-                identity = accounts.fetch_member(api, openid=_kind(grant) == MEMBER.name)
+                identity = accounts.fetch_member(api, openid=_kind(grant) == MEMBER_APPLICATION.name)
         if identity and identity.external_id == grant.external_id:
             return identity
         raise ReauthRequired("The login does not open this account at LinkedIn any more.")
@@ -161,4 +167,4 @@ class LinkedIn(OAuthPlatform):
 
 def _kind(grant: Grant) -> str:
     """Return the kind of OAuth app (member or pages) that the LinkedIn adapter stored with an account's tokens."""
-    return str(grant.tokens.get("application", MEMBER.name))
+    return str(grant.tokens.get("application", MEMBER_APPLICATION.name))

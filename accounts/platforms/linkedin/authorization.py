@@ -37,36 +37,40 @@ class ApplicationKind:
     scopes: tuple[str, ...]
 
 
-MEMBER = ApplicationKind("member", "member profiles", "", ("openid", "profile"), ("openid", "profile", MEMBER_SCOPE))
-PAGES = ApplicationKind("pages", "pages", "PAGES_", ("r_basicprofile",), ("r_basicprofile", *PAGE_SCOPES, PAGE_COMMENT_SCOPE))
-APPLICATION_KINDS = {kind.name: kind for kind in (MEMBER, PAGES)}
+MEMBER_APPLICATION = ApplicationKind(
+    "member", "member profiles", "", ("openid", "profile"), ("openid", "profile", MEMBER_SCOPE)
+)
+PAGES_APPLICATION = ApplicationKind(
+    "pages", "pages", "PAGES_", ("r_basicprofile",), ("r_basicprofile", *PAGE_SCOPES, PAGE_COMMENT_SCOPE)
+)
+APPLICATION_KINDS = {kind.name: kind for kind in (MEMBER_APPLICATION, PAGES_APPLICATION)}
 
-PORTAL = "https://www.linkedin.com/developers/apps"
-EVERY_60_DAYS = "An owner connects again every 60 days, unless LinkedIn has granted refresh tokens to the application."
+DEVELOPER_PORTAL_URL = "https://www.linkedin.com/developers/apps"
+RECONNECTION_NOTE = "An owner connects again every 60 days, unless LinkedIn has granted refresh tokens to the application."
 
 SETUP = OperatorSetup(
     {"oauth": "Their sign-in at LinkedIn. For a page they have to be one of its administrators."},
     (
         PlatformApplication(
             connects="LinkedIn members",
-            portal=PORTAL,
+            portal=DEVELOPER_PORTAL_URL,
             products=("Sign In with LinkedIn using OpenID Connect.", "Share on LinkedIn."),
-            scopes=MEMBER.scopes,
+            scopes=MEMBER_APPLICATION.scopes,
             settings=("LINKEDIN_CLIENT_ID", "LINKEDIN_CLIENT_SECRET"),
             more_settings=("LINKEDIN_SCOPES", "LINKEDIN_API_VERSION"),
-            notes=(EVERY_60_DAYS,),
+            notes=(RECONNECTION_NOTE,),
         ),
         PlatformApplication(
             connects="LinkedIn pages",
-            portal=PORTAL,
+            portal=DEVELOPER_PORTAL_URL,
             products=("Community Management API. LinkedIn adds it only to an application that has no other product.",),
-            scopes=PAGES.scopes,
+            scopes=PAGES_APPLICATION.scopes,
             settings=("LINKEDIN_PAGES_CLIENT_ID", "LINKEDIN_PAGES_CLIENT_SECRET"),
             more_settings=("LINKEDIN_PAGES_SCOPES", "LINKEDIN_API_VERSION"),
             review="LinkedIn reviews the access to the Community Management API. It asks for a registered company, its "
             "verified page and a business e-mail address, and later for a recording of the screen.",
             without_review="Pages can be tried out with few calls a day.",
-            notes=(EVERY_60_DAYS,),
+            notes=(RECONNECTION_NOTE,),
         ),
     ),
 )
@@ -76,7 +80,7 @@ SETUP = OperatorSetup(
 class LinkedInApplication(OAuthApplication):
     """One of the operator's two OAuth apps at LinkedIn."""
 
-    kind: ApplicationKind = MEMBER
+    kind: ApplicationKind = MEMBER_APPLICATION
 
     label = "LinkedIn"
 
@@ -84,7 +88,7 @@ class LinkedInApplication(OAuthApplication):
         """Raise CredentialsRejected unless the LinkedIn authorization allows identifying the owner and posting."""
         missing = sorted({*self.kind.identity} - {*granted})
         if not missing and MEMBER_SCOPE not in granted and not may_post_for_pages(granted):
-            missing = [MEMBER_SCOPE] if self.kind is MEMBER else [*PAGE_SCOPES]
+            missing = [MEMBER_SCOPE] if self.kind is MEMBER_APPLICATION else [*PAGE_SCOPES]
         if missing:
             raise missing_scopes_error(self.label, missing)
 

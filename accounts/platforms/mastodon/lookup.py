@@ -24,7 +24,7 @@ from accounts.platforms.polls import MAX_CHOICE_TEXT, choices_of
 from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress
 
-PAGE = 40
+PAGE_SIZE = 40
 MAX_PAGES = 3
 MAX_HTML_LENGTH = 200_000
 ALWAYS_LISTED_VISIBILITIES = frozenset({"public", "unlisted"})
@@ -93,7 +93,7 @@ def _statuses(server: ServerClient, after: str) -> tuple[Statuses, Statuses]:
     """
     newer: Statuses = []
     older: Statuses = []
-    params = {"limit": str(PAGE), "exclude_reblogs": "true", "exclude_replies": "false"}
+    params = {"limit": str(PAGE_SIZE), "exclude_reblogs": "true", "exclude_replies": "false"}
     for _ in range(MAX_PAGES):
         page = server.get_list(_statuses_path(server), params)
         for status in page:

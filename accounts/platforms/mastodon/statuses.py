@@ -10,9 +10,9 @@ from typing import Any
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.mastodon import lookup, media
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient, entity_id, http_url_or_empty
-from accounts.platforms.polls import OPTION as POLL
+from accounts.platforms.polls import OPTION_NAME as POLL
 from accounts.platforms.polls import poll_of
-from accounts.platforms.thread_option import OPTION as THREAD
+from accounts.platforms.thread_option import OPTION_NAME as THREAD
 from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published
 

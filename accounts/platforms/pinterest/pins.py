@@ -22,10 +22,10 @@ from accounts.platforms.pinterest import video
 from accounts.platforms.pinterest.client import ERRORS, SITE, Api, PinterestError, id_of
 from accounts.platforms.types import Content, MediaFile, Progress, Published
 
-SLOWEST_UPLOAD = 500_000  # bytes per second
+SLOWEST_BYTES_PER_SECOND = 500_000
 CHUNK = 3 * 256 * 1024
 OPTIONS = ("board_section_id", "title", "link")
-PAGE, MAX_BOARDS = 250, 2000
+PAGE_SIZE, MAX_BOARDS = 250, 2000
 MAX_NAMED_BOARDS = 10  # maximum number in an error message
 _BOARD_ID = re.compile(r"[0-9]{10,32}")  # fewer digits are a name, such as 2026
 
@@ -70,8 +70,8 @@ def _board_id(api: Api, board: str) -> str:
 
 def _boards(api: Api) -> Iterator[tuple[str, str]]:
     """List the names and ids of the account's boards, among which the board for a Pinterest pin is found."""
-    params = {"page_size": str(PAGE)}
-    for _ in range(MAX_BOARDS // PAGE):
+    params = {"page_size": str(PAGE_SIZE)}
+    for _ in range(MAX_BOARDS // PAGE_SIZE):
         page = api.get("/boards", params)
         items = page.get("items")
         if not isinstance(items, list):
@@ -88,7 +88,7 @@ def _post(api: Api, content: Content, state: Mapping[str, Any]) -> dict[str, Any
             _write(_pin(content, state), () if "media_id" in state else content.media, body)
         except Exception as fault:  # a storage may raise any error, and nothing was sent yet
             raise Transient("The files of the post could not be read.") from fault
-        seconds = api.timeout_seconds + body.tell() / SLOWEST_UPLOAD
+        seconds = api.timeout_seconds + body.tell() / SLOWEST_BYTES_PER_SECOND
         body.seek(0)
         return api.post("/pins", data=body, headers={"Content-Type": "application/json"}, timeout=seconds)
 

@@ -18,7 +18,7 @@ from accounts.platforms.processing import check_later_or_raise
 from accounts.platforms.types import MediaFile, Progress
 from config.outbound import OutboundError, build_multipart_body, request
 
-UPLOAD_SECONDS, SLOWEST_UPLOAD = 60.0, 500_000  # shortest timeout, and bytes per second
+UPLOAD_SECONDS, SLOWEST_BYTES_PER_SECOND = 60.0, 500_000  # shortest timeout, and bytes per second
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether the video is processed
 MAX_CHECKS = 60
 
@@ -85,7 +85,7 @@ def _send(url: str, fields: Mapping[str, str], file: MediaFile) -> None:
     with file.open() as opened:
         body = build_multipart_body({**fields, "file": (file.filename or "video", opened, file.mime_type)})
         headers = {"Content-Type": body.content_type}
-        seconds = UPLOAD_SECONDS + file.size_bytes / SLOWEST_UPLOAD
+        seconds = UPLOAD_SECONDS + file.size_bytes / SLOWEST_BYTES_PER_SECOND
         try:
             response = request("POST", url, data=body, headers=headers, timeout=seconds)
         except OutboundError as error:

@@ -30,7 +30,7 @@ UPLOAD_SECONDS = 600.0
 MAX_UPLOAD_RESPONSE_BYTES = 65_536
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 60.0  # between checks whether the files are shared
 MAX_CHECKS = 40  # about half an hour
-DOMAINS = ("slack.com", "slack-gov.com")
+UPLOAD_DOMAINS = ("slack.com", "slack-gov.com")
 # A channel that the app has not joined accepts its texts (chat:write.public) and refuses its files with one of these.
 NO_FILES_IN_CHANNEL = frozenset(
     {"not_in_channel", "no_permission", "posting_to_channel_denied", "invalid_channel", "channel_not_found"}
@@ -121,7 +121,9 @@ def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
         details["alt_txt"] = file.alt_text
     announced = api.post("/files.getUploadURLExternal", data=details)
     address = announced.get("upload_url")
-    if not isinstance(address, str) or not any(is_platform_upload_url(address, api.address, domain) for domain in DOMAINS):
+    if not isinstance(address, str) or not any(
+        is_platform_upload_url(address, api.address, domain) for domain in UPLOAD_DOMAINS
+    ):
         raise UnreadableAnswer("The response has no upload address at Slack.")
     return required_matching_text(announced, "file_id", _FILE, "file id"), address
 

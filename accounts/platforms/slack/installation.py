@@ -26,7 +26,7 @@ from accounts.platforms.slack.client import (
 )
 from accounts.platforms.types import Identity
 
-MAX_CHANNELS, PAGE = 1000, 500
+MAX_CHANNELS, PAGE_SIZE = 1000, 500
 INVALID_OAUTH_CODE_ERRORS = frozenset({"invalid_code", "code_already_used", "code_expired"})
 WRONG_APPLICATION_CODES = frozenset(
     {
@@ -106,7 +106,7 @@ def fetch_channels(api: WebApi) -> tuple[Identity, ...]:
         required_matching_text(about, "url", _SITE, "URL").rstrip("/"),
     )
     found: list[dict[str, Any]] = []
-    params = {"types": "public_channel,private_channel", "exclude_archived": "true", "limit": str(PAGE)}
+    params = {"types": "public_channel,private_channel", "exclude_archived": "true", "limit": str(PAGE_SIZE)}
     while len(found) < MAX_CHANNELS:
         page = api.get("/conversations.list", params)
         found += [each for each in objects_in(page.get("channels")) if _CHANNEL.fullmatch(str(each.get("id")))]

@@ -23,7 +23,7 @@ MAX_CHECKS_OF_UNKNOWN = 3  # of a container that was created just now, which Thr
 MAX_REPETITIONS = 2  # how often the containers of a segment are created again
 FIRST_SEGMENT_OPTIONS = ("reply_control", "topic_tag", "link_attachment")
 NO_SUCH_OBJECT = (100, 33)
-STATUSES = frozenset({"FINISHED", "IN_PROGRESS", "ERROR", "EXPIRED", "PUBLISHED"})
+CONTAINER_STATUSES = frozenset({"FINISHED", "IN_PROGRESS", "ERROR", "EXPIRED", "PUBLISHED"})
 # Besides Threads' own statuses: UNKNOWN if Threads does not find the container, A_POST if the id is that of a post.
 PUBLISHED_STATUSES = frozenset({"PUBLISHED", "A_POST"})
 
@@ -82,7 +82,7 @@ def fetch_container_status(account: AccountClient, container: str) -> tuple[str,
             return "A_POST", ""
         raise
     status = line_without_tokens(answer.get("status"))
-    if status not in STATUSES:
+    if status not in CONTAINER_STATUSES:
         report_unmapped_code("threads", f"container status {status}")
         raise UnreadableAnswer("The response has no status.")
     return status, line_without_tokens(answer.get("error_message"))

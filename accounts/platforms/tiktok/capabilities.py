@@ -13,7 +13,7 @@ from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
 SCOPES = ("user.info.basic", "video.publish")
-PUBLIC = "PUBLIC_TO_EVERYONE"
+PUBLIC_PRIVACY = "PUBLIC_TO_EVERYONE"
 MAX_PHOTOS = 35
 
 CAPABILITIES = Capabilities(
@@ -47,7 +47,7 @@ CAPABILITIES = Capabilities(
             "description": "Who may see the post; there is no default. Public accounts offer PUBLIC_TO_EVERYONE, "
             "MUTUAL_FOLLOW_FRIENDS and SELF_ONLY, private ones FOLLOWER_OF_CREATOR instead of the first. A service that "
             "TikTok has not audited can post SELF_ONLY.",
-            "enum": [PUBLIC, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", "SELF_ONLY"],
+            "enum": [PUBLIC_PRIVACY, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", "SELF_ONLY"],
         },
         disable_comment={
             "type": "boolean",

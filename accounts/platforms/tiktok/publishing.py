@@ -27,7 +27,7 @@ CHUNKS_PER_STEP = 4
 CHUNK_BYTES = 10_000_000
 CHUNK_SECONDS = 300.0
 OUT_OF_ORDER_STATUS, ENDED_UPLOAD_STATUSES = 416, (403, 404, 410)
-DOMAIN = "tiktokapis.com"
+UPLOAD_DOMAIN = "tiktokapis.com"
 _PUBLISH_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -160,7 +160,7 @@ def _announce(api: Api, content: Content, creator: posts.CreatorLimits) -> tuple
     body = {"post_info": posts.video_post_info(content, creator), "source_info": source}
     answer = api.post("/v2/post/publish/video/init/", json=body)
     address = answer.get("upload_url")
-    if not isinstance(address, str) or not is_platform_upload_url(address, api.address, DOMAIN):
+    if not isinstance(address, str) or not is_platform_upload_url(address, api.address, UPLOAD_DOMAIN):
         raise UnreadableAnswer("The response names no upload address at TikTok.")
     return _publish_id(answer), address
 

@@ -19,7 +19,7 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, one_line
 from accounts.platforms.processing import check_later, check_later_or_raise, step_after_pause
-from accounts.platforms.tiktok.capabilities import PUBLIC
+from accounts.platforms.tiktok.capabilities import PUBLIC_PRIVACY
 from accounts.platforms.tiktok.client import ERRORS, Api, profile_url
 from accounts.platforms.types import Content, Progress, Published
 
@@ -111,7 +111,7 @@ def _published(content: Content, progress: Progress, post_id: str | None) -> Pro
         kind = "video" if content.media[0].kind == "video" else "photo"
         return Published(post_id, f"{address}/{kind}/{post_id}")
     published = Published(state["publish_id"], address)
-    if content.options["privacy_level"] != PUBLIC:
+    if content.options["privacy_level"] != PUBLIC_PRIVACY:
         return published
     checks = state["looks"] if progress.published else 0
     if checks >= MAX_CHECKS_FOR_ID:

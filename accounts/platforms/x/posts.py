@@ -32,7 +32,7 @@ from accounts.platforms.x.capabilities import CAPABILITIES
 from accounts.platforms.x.client import ERRORS, SITE, Api, XError, data_of, id_of
 
 FIRST_SEGMENT_OPTIONS = ("reply_settings", "made_with_ai", "paid_partnership")
-PAGE = 100
+PAGE_SIZE = 100
 MAX_PAGES = 3
 # How far X's clock may differ from this machine's. X refuses a text that the account posted so shortly before, so the
 # same text found within this time is no other post.
@@ -144,7 +144,7 @@ def _earlier_post_id(api: Api, content: Content, progress: Progress) -> str | No
 
 def _posts(api: Api, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """List the X account's posts, newest first. Raises OutcomeUnknown if there are too many to read."""
-    params = {"max_results": str(PAGE), "exclude": "retweets", "tweet.fields": FIELDS, **newer}
+    params = {"max_results": str(PAGE_SIZE), "exclude": "retweets", "tweet.fields": FIELDS, **newer}
     for _ in range(MAX_PAGES):
         page = api.get(f"/2/users/{api.account_id}/tweets", params)
         meta, posts = object_or_empty(page.get("meta")), objects_in(page.get("data"))

@@ -16,7 +16,7 @@ SCOPES = ("https://www.googleapis.com/auth/youtube.upload", "https://www.googlea
 MAX_TITLE = 100
 MAX_TAGS = 500
 MAX_THUMBNAIL_BYTES = 50 * 1024 * 1024
-PUBLIC, PEOPLE_AND_BLOGS = "public", "22"
+PUBLIC_PRIVACY, PEOPLE_AND_BLOGS = "public", "22"
 
 
 def count_angle_brackets(text: str) -> int:
@@ -74,7 +74,7 @@ CAPABILITIES = Capabilities(
             "type": "string",
             "description": "Who may see the video; public where it is left out. YouTube keeps what an application "
             "uploads private until Google has audited it.",
-            "enum": [PUBLIC, "unlisted", "private"],
+            "enum": [PUBLIC_PRIVACY, "unlisted", "private"],
         },
         category_id={
             "type": "string",

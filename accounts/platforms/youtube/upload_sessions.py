@@ -20,7 +20,7 @@ from accounts.platforms.youtube.client import Api, YouTubeError, id_of
 
 PIECE_BYTES = 8 * 1024 * 1024  # Google requires a multiple of 262,144 for all pieces but the last
 PIECE_SECONDS = 180.0
-DOMAIN = "googleapis.com"
+UPLOAD_DOMAIN = "googleapis.com"
 ENDED_SESSION_STATUSES = (404, 410)
 _RANGE = re.compile(r"bytes=0-([0-9]{1,15})")
 
@@ -88,6 +88,6 @@ def request_session_url(api: Api, file: MediaFile, resource: Mapping[str, Any], 
         json=dict(resource),
     )
     address = response.headers.get("Location", "")
-    if not is_platform_upload_url(address, api.address, DOMAIN):
+    if not is_platform_upload_url(address, api.address, UPLOAD_DOMAIN):
         raise UnreadableAnswer("The response names no upload session at Google.")
     return str(address)

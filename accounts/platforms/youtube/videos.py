@@ -25,7 +25,7 @@ from accounts.platforms.http.responses import line_without_tokens, object_or_emp
 from accounts.platforms.processing import check_later, step_after_pause
 from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, Published, State, UploadStatusProof
 from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url
-from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC, tags_length
+from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC_PRIVACY, tags_length
 from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeError, items_of
 from accounts.platforms.youtube.thumbnails import fetch_thumbnail, upload_thumbnail_from_url
 from accounts.platforms.youtube.upload_sessions import (
@@ -221,7 +221,7 @@ def _title(content: Content) -> str:
 
 
 def _privacy(content: Content) -> str:
-    return str(content.options.get("privacy_status", PUBLIC))
+    return str(content.options.get("privacy_status", PUBLIC_PRIVACY))
 
 
 def _note(content: Content, state: State, status: Mapping[str, Any]) -> str:

@@ -102,7 +102,7 @@ class SecondFactorStep(FormView):
     def pending_session_data(self) -> dict[str, Any]:
         return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
-    def verify_code(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
+    def verify_and_consume_code(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
         """Verify the entered code, which uses it up, and return its second factor.
 
         If the code is wrong, record a failed sign-in, add a form error, and return None.
@@ -134,7 +134,7 @@ class CodeStep(SecondFactorStep):
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
         next_page = self.pending_session_data["next"]
-        device = self.verify_code(form, confirmed=True)
+        device = self.verify_and_consume_code(form, confirmed=True)
         if device is None:
             return self.form_invalid(form)
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
@@ -165,7 +165,7 @@ class SecondFactorSetUpStep(SecondFactorStep):
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
         next_page = self.pending_session_data["next"]
-        device = self.verify_code(form, confirmed=False, pk=self._device().pk)
+        device = self.verify_and_consume_code(form, confirmed=False, pk=self._device().pk)
         if device is None:
             return self.form_invalid(form)
         codes = device.mark_confirmed_and_issue_codes()

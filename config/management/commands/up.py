@@ -16,7 +16,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connections
 
 from config.jobs.models import Heartbeat
-from config.runtime.demo import Demo, prepare_demo_workspace, print_welcome
+from config.runtime.demo import DemoWorkspace, prepare_demo_workspace, print_welcome
 from config.runtime.startup import answers_ok, check_address_free, data_dir_lock, host_to_connect_to, join_host_and_port
 from config.runtime.supervisor import Child, Supervisor
 
@@ -48,7 +48,7 @@ class Command(BaseCommand):
                 supervisor.stop()
         self._say("Stopped.")
 
-    def _prepare_database(self, base_url: str) -> Demo | None:
+    def _prepare_database(self, base_url: str) -> DemoWorkspace | None:
         self._say("Migrating the database …")
         try:
             call_command("migrate", interactive=False, verbosity=0)
@@ -59,7 +59,7 @@ class Command(BaseCommand):
         finally:
             connections.close_all()
 
-    def _run(self, supervisor: Supervisor, demo: Demo | None, *, host: str, port: int, base_url: str) -> None:
+    def _run(self, supervisor: Supervisor, demo: DemoWorkspace | None, *, host: str, port: int, base_url: str) -> None:
         """Start the web and worker processes, print the welcome text once both are ready, and run until asked to stop."""
 
         def ready() -> bool:
