@@ -24,6 +24,8 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Page(Generic[Item]):
+    """One page of an API list: its rows, and the cursor of the next page, or None at the end."""
+
     rows: list[Item]
     next_cursor: str | None
 

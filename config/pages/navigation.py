@@ -36,6 +36,8 @@ class DashboardPage:
 
 @dataclass(frozen=True)
 class MenuLink:
+    """A link of the dashboard's menu: its label, its URL, and whether its page is open."""
+
     label: str
     icon: str
     section: str

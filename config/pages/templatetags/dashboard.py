@@ -67,11 +67,11 @@ def money(cents: int | None) -> str:
 @register.simple_tag
 def pill(state: str, words: str = "") -> SafeString:
     """Template tag: show a status, such as "published", as a coloured label."""
-    return format_html('<span class="pill {}">{}</span>', _TONE_OF.get(state, "over"), words or state_words(state))
+    return format_html('<span class="pill {}">{}</span>', _TONE_OF.get(state, "over"), words or status_label(state))
 
 
 @register.filter
-def state_words(state: str) -> str:
+def status_label(state: str) -> str:
     """Template filter: return the display name of a status."""
     return _WORDS.get(state) or state.replace("_", " ").capitalize()
 
