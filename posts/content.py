@@ -11,7 +11,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from posts.models import PostGroup
+from posts.models import PostGroup, PostTarget
+from posts.states import TargetStatus
 
 
 class Unchanged(Enum):
@@ -25,12 +26,13 @@ UNCHANGED = Unchanged.UNCHANGED
 
 @dataclass(frozen=True)
 class TargetWrite:
-    """An account to publish a post to, with a text instead of the post's own, and with platform options."""
+    """An account to publish a post to, with platform options, and with a text and a time instead of the post's own."""
 
     platform: str
     connected_account_id: str
     text: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    scheduled_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,20 @@ def media_writes_of_group(group: PostGroup) -> tuple[MediaWrite, ...]:
 
 
 def target_writes_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
-    """Return the targets of a stored post group as the values of a request."""
-    return tuple(TargetWrite(each.platform, each.account_id, each.text, each.options) for each in group.targets.all())
+    """Return the targets of a stored post group as the values of a request, without those that were cancelled.
+
+    A target whose time equals the group's has no time of its own: it moves with the group.
+    """
+    return tuple(
+        TargetWrite(each.platform, each.account_id, each.text, each.options, own_scheduled_at(group, each))
+        for each in group.targets.all()
+        if each.status != TargetStatus.CANCELLED
+    )
+
+
+def own_scheduled_at(group: PostGroup, target: PostTarget) -> datetime | None:
+    """Return the time of a stored target if it is another one than the post group's."""
+    return None if target.scheduled_at == group.scheduled_at else target.scheduled_at
 
 
 def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,8 @@ from workspaces.models import Workspace
 class GroupChange:
     """One post group of a plan: `before` is the stored group (None for a new one), `after` the group as it will be.
 
-    Both have their targets. `moment` is when the targets are published, None for now; `due` is that moment as a time.
+    Both have their targets. `moment` is when targets without a time of their own are published, None for now; `due` is that
+    moment as a time.
     `assets` are the media attached before and after, as far as they exist. `audit` is the metadata of the audit entry.
 
     `holds` are the targets whose price is reserved against the caps of the workspace and of `capped_agent_id`. `workspace` is
@@ -66,13 +67,14 @@ class GroupChange:
         return list(self.before.targets.all()) if self.before else []
 
     @property
-    def charges(self) -> list[PublishingCharge]:
-        """Return the prices to reserve, those of `holds`; targets in the sandbox cost nothing."""
-        return [
-            PublishingCharge(each.id, each.platform, each.price_cents, each.url_posts)
-            for each in self.holds
-            if not each.sandbox
-        ]
+    def charges_by_due(self) -> list[tuple[datetime, list[PublishingCharge]]]:
+        """Return the prices to reserve, those of `holds`, with their times, earliest first; the sandbox costs nothing."""
+        found: dict[datetime, list[PublishingCharge]] = {}
+        for each in self.holds:
+            if not each.sandbox:
+                charge = PublishingCharge(each.id, each.platform, each.price_cents, each.url_posts)
+                found.setdefault(each.due_at or self.due, []).append(charge)
+        return sorted(found.items())
 
 
 @dataclass(frozen=True)
@@ -141,22 +143,23 @@ def copy_of_group(group: PostGroup) -> PostGroup:
 
 
 def _hashed_change(change: GroupChange) -> dict[str, Any]:
-    moment = format_timestamp(change.moment)
+    before, after = change.before, change.after
     return {
-        "post_group_id": change.before.id if change.before else None,
-        "before": _hashed_group(change.before, change.assets, format_timestamp(change.before.scheduled_at))
-        if change.before
-        else None,
-        "after": _hashed_group(change.after, change.assets, moment),
+        "post_group_id": before.id if before else None,
+        "before": _hashed_group(before, change.assets, before.scheduled_at, before.scheduled_at) if before else None,
+        "after": _hashed_group(after, change.assets, change.moment, change.due),
     }
 
 
-def _hashed_group(group: PostGroup, assets: Mapping[str, MediaAsset], moment: str | None) -> dict[str, Any]:
+def _hashed_group(
+    group: PostGroup, assets: Mapping[str, MediaAsset], moment: datetime | None, due: datetime | None
+) -> dict[str, Any]:
+    """Return the hashed content of a post group. A target whose time is `due` is published at the `moment` of the group."""
     return {
         "status": str(group.status),
         "text": group.text,
         "media": [_hashed_media(entry, assets) for entry in group.media],
-        "moment": moment,
+        "moment": format_timestamp(moment),
         "sandbox": group.sandbox,
         "webhook_url": group.webhook_url,
         "rejection_reason": group.rejection_reason,
@@ -165,6 +168,7 @@ def _hashed_group(group: PostGroup, assets: Mapping[str, MediaAsset], moment: st
             {
                 "connected_account_id": target.account_id,
                 "status": str(target.status),
+                "moment": None if target.scheduled_at == due else format_timestamp(target.scheduled_at),
                 "permalink": target.permalink,
                 "text": target.text,
                 "options": target.options,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.utils import timezone
 
@@ -33,12 +33,11 @@ from posts.errors import ContentInvalid
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange
 from posts.states import GroupStatus
+from posts.target_times import check_schedule, scopes_of_times, status_when_released, times_of_targets
 from posts.validation import TargetToValidate, Validation, find_duplicates, validate
 
 WRITE_SCOPES = any_scope_of("posts.draft", "posts.schedule", "posts.publish")
 _accounts = FixedSelect(ConnectedAccount, where=("workspace_id",), where_in="id", join=("workspace",))
-PAST_TOLERANCE = timedelta(seconds=60)
-MAX_SCHEDULE_AHEAD = timedelta(days=366)
 REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
 
 
@@ -75,11 +74,12 @@ def new_group_change(
     workspace_id = requested_or_own_workspace_id(caller, post.workspace_id)
     require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
     accounts = batch.accounts if batch else find_target_accounts(workspace_id, post.targets)
+    times = times_of_targets(post.scheduled_at, post.targets)
     if not (dry_run or post.sandbox or _only_sandbox(accounts, post.targets)):
-        require_scope(caller, "posts.draft" if post.draft else "posts.schedule" if post.scheduled_at else "posts.publish")
-    wanted = GroupStatus.DRAFT if post.draft else GroupStatus.SCHEDULED if post.scheduled_at else GroupStatus.PUBLISHING
-    status = initial_status_for_caller(caller, wanted)
-    check_schedule(post.scheduled_at)
+        for scope in ["posts.draft"] if post.draft else scopes_of_times(times):
+            require_scope(caller, scope)
+    status = initial_status_for_caller(caller, GroupStatus.DRAFT if post.draft else status_when_released(times))
+    check_schedule(post.scheduled_at, post.targets)
     check_webhook_url_without_lookup(post.webhook_url)
     assets = batch.assets if batch else workspace_assets_by_id(workspace_id, (each.media_id for each in post.media))
     inputs = build_target_inputs(
@@ -88,14 +88,16 @@ def new_group_change(
     validation = validate_content(inputs, draft=post.draft, duplicates=batch.duplicates if batch else None)
     group = _build_group(caller, workspace_id, post, status)
     group.sandbox = all(each.sandbox for each in inputs)
-    due = post.scheduled_at or timezone.now()
-    targets = [build_target(group, position, each, due) for position, each in enumerate(inputs)]
+    now = timezone.now()
+    targets = [
+        build_target(group, position, each, at, now) for position, (each, at) in enumerate(zip(inputs, times, strict=True))
+    ]
     selectors.set_prefetched_targets(group, targets)
     return GroupChange(
         before=None,
         after=group,
         moment=post.scheduled_at,
-        due=due,
+        due=post.scheduled_at or now,
         assets=assets,
         validation=validation,
         holds=targets if is_released(group) else (),
@@ -128,8 +130,8 @@ def is_released(group: PostGroup) -> bool:
     return group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
 
 
-def build_target(group: PostGroup, position: int, given: TargetToValidate, due: datetime) -> PostTarget:
-    """Return the unsaved target of a new or edited post group; it is due only if the group is released."""
+def build_target(group: PostGroup, position: int, given: TargetToValidate, at: datetime | None, now: datetime) -> PostTarget:
+    """Return the unsaved target of a new or edited post group; it is due at `at`, or now, only if the group is released."""
     return PostTarget(
         group=group,
         account=given.account,
@@ -141,7 +143,8 @@ def build_target(group: PostGroup, position: int, given: TargetToValidate, due: 
         content_sha256=given.duplicate_sha256,
         price_cents=given.price_cents,
         url_posts=given.billed_posts_with_url,
-        due_at=due if is_released(group) else None,
+        scheduled_at=at,
+        due_at=(at or now) if is_released(group) else None,
     )
 
 
@@ -155,15 +158,6 @@ def initial_status_for_caller(caller: Caller, wanted: GroupStatus) -> GroupStatu
     if caller.mode == AgentMode.DRAFT:
         raise AgentModeForbids("This agent may only create drafts. Send `draft: true`.")
     return GroupStatus.PENDING_CONFIRMATION if caller.mode == AgentMode.REQUIRES_CONFIRMATION else wanted
-
-
-def check_schedule(scheduled_at: datetime | None) -> None:
-    """Raise ValidationFailed if a publishing time is more than 60 seconds ago or more than 366 days ahead."""
-    now = timezone.now()
-    if scheduled_at and scheduled_at < now - PAST_TOLERANCE:
-        raise ValidationFailed.for_field("scheduled_at", "Must not be more than 60 seconds in the past.", "past")
-    if scheduled_at and scheduled_at > now + MAX_SCHEDULE_AHEAD:
-        raise ValidationFailed.for_field("scheduled_at", "Must not be more than 366 days ahead.", "too_far")
 
 
 def find_target_accounts(workspace_id: str, targets: Sequence[TargetWrite]) -> dict[str, ConnectedAccount]:
@@ -251,12 +245,15 @@ def validate_content(
     draft: bool = False,
     group_id: str = "",
     duplicates: Mapping[tuple[str, str, bool], str] | None = None,
+    ignored: Container[str] = (),
 ) -> Validation:
     """Validate the content of a planned post group. Raises ContentInvalid for errors; a draft may have errors.
 
     `group_id` is the id of a stored group, which is not reported as a duplicate of itself. `duplicates` are given if found.
+    The targets with the `ignored` account ids are not changed, so their content need not be valid any more.
     """
-    validation = validate(inputs, group_id=group_id, duplicates=duplicates)
+    found = validate(inputs, group_id=group_id, duplicates=duplicates)
+    validation = Validation([each for each in found.targets if each.target.account.id not in ignored], found.issues)
     if not draft and not validation.valid:
         raise ContentInvalid(details=[issue.as_json() for issue in validation.errors])
     return validation

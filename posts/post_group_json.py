@@ -14,13 +14,14 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 
 from posts.models import PostGroup, PostTarget
-from posts.states import GroupStatus, target_cost_cents
+from posts.states import GroupStatus, earliest_scheduled_at, target_cost_cents
 from posts.summaries import PostSummary
 
 
 def post_group_json(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str, Any]:
     """Return the JSON data of a post group with all of its targets, which are instances or named tuples of their columns."""
-    shown = [post_target_json(target) for target in targets]
+    rows = list(targets)
+    shown = [post_target_json(target) for target in rows]
     return {
         "id": group.id,
         "workspace_id": group.workspace_id,
@@ -28,7 +29,7 @@ def post_group_json(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str
         "content_version": group.content_version,
         "text": group.text,
         "media": group.media,
-        "scheduled_at": format_timestamp(group.scheduled_at),
+        "scheduled_at": format_timestamp(earliest_scheduled_at(rows)),
         "sandbox": group.sandbox,
         "webhook_url": group.webhook_url,
         "metadata": group.metadata,
@@ -61,6 +62,7 @@ def post_target_json(target: PostTarget) -> dict[str, Any]:
         "status": str(target.status),
         "text": target.text,
         "options": target.options,
+        "scheduled_at": format_timestamp(target.scheduled_at),
         "external_id": target.external_id,
         "permalink": target.permalink,
         "attempts": target.attempts,
@@ -83,7 +85,7 @@ def listed_post_json(group: PostSummary, zone: ZoneInfo) -> dict[str, Any]:
         "sandbox": group.sandbox,
         "targets": [
             {"id": target_id, "platform": platform, "connected_account_id": account_id, "status": status}
-            for target_id, platform, account_id, status in group.targets
+            for target_id, platform, account_id, status, _ in group.targets
         ],
     }
 

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.db import connection
-from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Window
-from django.db.models.functions import Coalesce, Left, RowNumber, TruncDate
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
@@ -28,9 +26,7 @@ from posts.summaries import PostSummary, fetch_post_summaries
 from workspaces.models import Workspace
 
 SAME_CONTENT_WINDOW = timedelta(hours=24)
-STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
 UNSENT_TARGET_STATUSES = (TargetStatus.FAILED, TargetStatus.CANCELLED)
-EXCERPT_CHARACTERS = 80  # beginning of the text that the calendar shows
 MAX_SELECTABLE_ACCOUNTS = 200
 SEARCHED_TEXTS = 1000
 
@@ -119,70 +115,6 @@ def find_duplicate_posts(
     }
 
 
-def scheduled_posts_of_day(
-    *,
-    caller: Caller,
-    workspace_id: str,
-    window: tuple[datetime, datetime],
-    platform: str | None = None,
-    account_id: str | None = None,
-    limit: int,
-    cursor: str | None = None,
-) -> Page[PostSummary]:
-    """Return a page of the post groups scheduled on a day, earliest first.
-
-    Drafts, rejected and cancelled groups are left out. Raises ScopeMissing, NotFound (also for an account of another
-    workspace).
-    """
-    require_access(caller, workspace_id, "posts.read", write=False)
-    _require_in_workspace(workspace_id, account_id=account_id)
-    rows = _with_target(PostGroup.objects.filter(workspace_id=workspace_id), platform, account_id)
-    rows = rows.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1]).exclude(status__in=STATUSES_NOT_IN_CALENDAR)
-    return paginate_earliest_first(rows, field="scheduled_at", limit=limit, cursor=cursor, fetch=fetch_post_summaries)
-
-
-def calendar_posts_of_day(
-    *,
-    caller: Caller,
-    workspace_id: str,
-    window: tuple[datetime, datetime],
-    account_id: str | None = None,
-    agent_id: str | None = None,
-    limit: int,
-    cursor: str | None = None,
-) -> Page[PostGroup]:
-    """Return a page of the post groups that the dashboard's calendar shows for one day, earliest first.
-
-    Groups without `scheduled_at` count at their creation time. Annotates `shown_at`, the group's time in the calendar, and
-    `excerpt`, the beginning of its text. Raises ScopeMissing, NotFound.
-    """
-    rows = _in_calendar(caller, workspace_id, window, account_id, agent_id)
-    return paginate_earliest_first(rows, field="shown_at", limit=limit, cursor=cursor)
-
-
-def first_calendar_posts_per_day(
-    *,
-    caller: Caller,
-    workspace_id: str,
-    window: tuple[datetime, datetime],
-    zone: ZoneInfo,
-    account_id: str | None = None,
-    agent_id: str | None = None,
-    per_day: int,
-) -> list[PostGroup]:
-    """Return the first posts of each day that the dashboard's calendar shows, at most `per_day` for a local day.
-
-    Annotates what `calendar_posts_of_day` does, and the group's local `day` and `on_day`, the number of groups on it. Raises
-    ScopeMissing, NotFound.
-    """
-    rows = _in_calendar(caller, workspace_id, window, account_id, agent_id)
-    numbered = rows.annotate(day=TruncDate("shown_at", tzinfo=zone)).annotate(
-        on_day=Window(Count("pk"), partition_by=[F("day")]),
-        place=Window(RowNumber(), partition_by=[F("day")], order_by=[F("shown_at"), F("pk")]),
-    )
-    return list(numbered.filter(place__lte=per_day).order_by("shown_at", "pk"))  # type: ignore[misc]  # annotated
-
-
 def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[PostGroup]:
     """Return a page of the post groups that await approval, oldest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
@@ -225,7 +157,7 @@ def search_posts(
     Raises ScopeMissing, NotFound (also for an account or agent of another workspace).
     """
     require_access(caller, workspace_id, "posts.read", write=False)
-    _require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
+    require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
     wanted = {"status": status, "agent_id": agent_id, "created_at__gt": created_after, "created_at__lt": created_before}
     rows = PostGroup.objects.filter(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
@@ -244,23 +176,7 @@ def workspace_timezone_name(*, workspace_id: str) -> str:
     return Workspace.objects.values_list("default_timezone", flat=True).get(pk=workspace_id)
 
 
-def _in_calendar(
-    caller: Caller, workspace_id: str, window: tuple[datetime, datetime], account_id: str | None, agent_id: str | None
-) -> QuerySet[PostGroup]:
-    require_access(caller, workspace_id, "posts.read", write=False)
-    _require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
-    start, end = window
-    at_once = Q(scheduled_at=None, created_at__gte=start, created_at__lt=end)
-    rows = groups_with_targets().filter(Q(scheduled_at__gte=start, scheduled_at__lt=end) | at_once)
-    rows = rows.filter(workspace_id=workspace_id).exclude(status__in=STATUSES_NOT_IN_CALENDAR)
-    rows = rows.exclude(status=GroupStatus.PENDING_CONFIRMATION, scheduled_at=None)
-    if agent_id:
-        rows = rows.filter(agent_id=agent_id)
-    dated = rows.annotate(shown_at=Coalesce("scheduled_at", "created_at"), excerpt=Left("text", EXCERPT_CHARACTERS))
-    return _with_target(dated.defer("text", "media", "metadata"), None, account_id)
-
-
-def _require_in_workspace(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
+def require_in_workspace(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
     """Raise NotFound if the account or agent in a search for posts does not belong to the workspace."""
     if account_id and not ConnectedAccount.objects.filter(pk=account_id, workspace_id=workspace_id).exists():
         raise missing_or_foreign_id_error(None, "account")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
+from typing import Protocol
 
 from django.db.models import TextChoices
 
@@ -94,6 +96,27 @@ UNFINISHED_TARGET_STATUSES = frozenset(
 def target_cost_cents(status: str, price_cents: int) -> int:
     """Return what a post target with this status and price costs: nothing if it failed or was cancelled."""
     return 0 if status in (TargetStatus.FAILED, TargetStatus.CANCELLED) else price_cents
+
+
+class ScheduledTarget(Protocol):
+    """A post target with its status and the time that was chosen for it, as a row or as a summary of a row."""
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def scheduled_at(self) -> datetime | None: ...
+
+
+def earliest_scheduled_at(targets: Iterable[ScheduledTarget]) -> datetime | None:
+    """Return the time that a post group shows: the earliest of its unfinished targets.
+
+    If all are finished, that of those not cancelled, and if all are cancelled, of all. None if none of them has a time.
+    """
+    every = list(targets)
+    shown = [each for each in every if each.status in UNFINISHED_TARGET_STATUSES]
+    shown = shown or [each for each in every if each.status != TargetStatus.CANCELLED] or every
+    return min((each.scheduled_at for each in shown if each.scheduled_at is not None), default=None)
 
 
 def statuses_before(*after: str) -> list[str]:

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from config.db.fast_read import ColumnConverters, converters_of, quoted_column, read_rows
 from posts.models import PostGroup, PostTarget
+from posts.states import earliest_scheduled_at
 
 
 class TargetSummary(NamedTuple):
@@ -19,10 +20,14 @@ class TargetSummary(NamedTuple):
     platform: str
     account_id: str
     status: str
+    scheduled_at: datetime | None
 
 
 class PostSummary(NamedTuple):
-    """The summary of a post group for lists of posts: the columns that the lists show, and summaries of its targets."""
+    """The summary of a post group for lists of posts: the columns that the lists show, and summaries of its targets.
+
+    `scheduled_at` is the time in the list: of the first target on a day, or else the earliest of the unfinished targets.
+    """
 
     id: str
     status: str
@@ -36,6 +41,11 @@ class PostSummary(NamedTuple):
     def pk(self) -> str:
         return self.id
 
+    @property
+    def listed_at(self) -> datetime | None:
+        """Return the time by which a list of a day is sorted."""
+        return self.scheduled_at
+
 
 _GROUP_COLUMNS, _TARGET_COLUMNS = PostSummary._fields[:-1], TargetSummary._fields
 
@@ -43,9 +53,12 @@ _GROUP_COLUMNS, _TARGET_COLUMNS = PostSummary._fields[:-1], TargetSummary._field
 def fetch_post_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
     """Read the summaries of the post groups of a queryset, and of their targets, with one statement.
 
-    The queryset must be sorted by columns of the summaries.
+    The queryset must be sorted by columns of the summaries. Its annotation `listed_at`, if there is one, is the time of each
+    group in the list.
     """
-    page, params = groups.values_list(*_GROUP_COLUMNS).query.sql_with_params()
+    dated = "listed_at" in groups.query.annotations
+    names = ["listed_at" if dated and name == "scheduled_at" else name for name in _GROUP_COLUMNS]
+    page, params = groups.values_list(*names).query.sql_with_params()
     column = {name: quoted_column(PostTarget._meta.get_field(name)) for name in (*_TARGET_COLUMNS, "group", "position")}
     order = [
         f"page.{name.strip('-').replace('pk', 'id')}{' DESC' * name.startswith('-')}"
@@ -63,7 +76,7 @@ def fetch_post_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
             summaries.append(PostSummary._make((*row[:width], [])))
         if row[width] is not None:
             summaries[-1].targets.append(TargetSummary._make(row[width:]))
-    return summaries
+    return summaries if dated else [each._replace(scheduled_at=earliest_scheduled_at(each.targets)) for each in summaries]
 
 
 @cache

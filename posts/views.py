@@ -12,7 +12,7 @@ from config.api.paging import Page, page_body
 from config.api.policies import Access, Body, Idempotency
 from config.api.scopes import any_scope_of
 from config.api.views import OperationViewSet
-from posts import selectors, services
+from posts import day_lists, selectors, services
 from posts.content import PostWrite
 from posts.local_time import local_day_window
 from posts.operations import PLANNED_OPERATIONS
@@ -130,7 +130,7 @@ class PostViewSet(OperationViewSet):
     def list_day(self, call: Call) -> Reply:
         day, timezone = call.query.pop("date"), call.query.pop("timezone")
         window = local_day_window(day, timezone)
-        page = selectors.scheduled_posts_of_day(caller=call.caller, window=window, **call.query)
+        page = day_lists.scheduled_posts_of_day(caller=call.caller, window=window, **call.query)
         start, end = map(format_timestamp, window)
         shown = {"date": day.isoformat(), "timezone": timezone, "window": {"start": start, "end": end}}
         return Reply(body={**_posts_json(page, timezone), **shown})

@@ -148,14 +148,16 @@ def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
     write_together(writes)
 
 
-def lock_month_counters(*, target_ids: Iterable[str], workspace_id: str, agent_id: str | None, due: datetime) -> None:
-    """Lock the counters of the months in which posts' money is reserved now and of the month of `due`, to which it moves.
+def lock_month_counters(
+    *, target_ids: Iterable[str], workspace_id: str, agent_id: str | None, due_times: Iterable[datetime]
+) -> None:
+    """Lock the counters of the months in which posts' money is reserved now and of the months to which it moves.
 
     Needed by transactions that release and hold: without it, two of them that move targets between months could deadlock.
     """
     _require_transaction()
     holds = LedgerEntry.objects.filter(target_id__in=list(target_ids), kind=Kind.HOLD)
-    counters = {(workspace_id, utc_month_of(due)), (agent_id or "", utc_month_of(due))}
+    counters = {(holder_id, utc_month_of(due)) for due in due_times for holder_id in (workspace_id, agent_id or "")}
     for hold_agent_id, hold_workspace_id, month in holds.values_list("agent_id", "workspace_id", "month"):
         counters |= {(hold_agent_id, month), (hold_workspace_id, month)}
     to_lock = reduce(or_, (Q(holder_id=holder_id, month=month) for holder_id, month in counters))

@@ -12,7 +12,7 @@ from auditlog import selectors as audit
 from billing.caps import SpendCapStatus
 from billing.selectors import workspace_spend_cap_status
 from posts import selectors as posts
-from posts.models import PostGroup
+from posts.day_lists import upcoming_posts
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
@@ -34,15 +34,10 @@ def workspace_home(page: WorkspacePage) -> HttpResponse:
         problems=[group for group in waiting[:MAX_SHOWN_ITEMS] if group.status != GroupStatus.PENDING_CONFIRMATION],
         to_reconnect=[account for account in accounts if account.status == ConnectedAccount.Status.NEEDS_REAUTH],
         has_real_account=any(not account.sandbox for account in accounts),
-        upcoming=_upcoming_posts(groups),
+        upcoming=upcoming_posts(caller=page.caller, workspace_id=workspace_id, limit=MAX_SHOWN_ITEMS),
         spend=_spend(cap),
         activity=audit.workspace_entries(caller=page.caller, workspace_id=workspace_id)[:MAX_SHOWN_ITEMS],
     )
-
-
-def _upcoming_posts(groups: Any) -> list[PostGroup]:
-    coming = groups.filter(status=GroupStatus.SCHEDULED, scheduled_at__gte=timezone.now())
-    return list(coming.order_by("scheduled_at", "pk")[:MAX_SHOWN_ITEMS])
 
 
 def _spend(cap: SpendCapStatus) -> dict[str, Any]:

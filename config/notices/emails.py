@@ -193,7 +193,8 @@ def _groups(notices: QuerySet[Notice]) -> QuerySet[PostGroup]:
 def _described(group: PostGroup, workspace: Workspace) -> str:
     """Return the line that describes a post in a notice e-mail: its platforms and times, but not its text."""
     names = dict.fromkeys(get_adapter(target.platform).label for target in group.targets.all())
-    when = f"for {_time(group.scheduled_at, workspace)}" if group.scheduled_at else "without a time"
+    first = group.earliest_scheduled_at
+    when = f"for {_time(first, workspace)}" if first else "without a time"
     return f"To {', '.join(names)}, {when}, created {_time(group.created_at, workspace)}"
 
 

@@ -49,7 +49,9 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     version = submitted_content_version(page)
     if page.request.POST.get("plan_hash", group.plan_hash or "") != (group.plan_hash or ""):
         raise Conflict("The post has changed since this page was shown.", suggested_action="Read it again, then approve it.")
-    publishes = not (group.scheduled_at and group.scheduled_at > timezone.now())
+    now = timezone.now()
+    to_come = [bool(at and at > now) for at in (group.scheduled_at, *(each.scheduled_at for each in group.targets.all()))]
+    publishes = not to_come[0] and not all(to_come[1:])
     at = due_time_with_undo_delay(page) if publishes else None
     services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)
     words = f"Approved. {publishing_message(at)}" if publishes else "Approved and scheduled."

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from posts import selectors
+from posts import day_lists
 from posts.dashboard.forms import ALLOWED_YEARS
 from posts.dashboard.listing import post_filter_choices, post_filters_from_query
 from posts.local_time import start_of_local_day
@@ -66,10 +66,10 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         **post_filters_from_query(page),
     }
     if view == "day":
-        found = selectors.calendar_posts_of_day(limit=PER_PAGE, cursor=parameters.get("cursor"), **query)
+        found = day_lists.calendar_posts_of_day(limit=PER_PAGE, cursor=parameters.get("cursor"), **query)
         shown: dict[str, Any] = {"posts": found.rows, "next_cursor": found.next_cursor}
     else:
-        groups = selectors.first_calendar_posts_per_day(zone=page.zone, per_day=MAX_POSTS_PER_DAY[view], **query)
+        groups = day_lists.first_calendar_posts_per_day(zone=page.zone, per_day=MAX_POSTS_PER_DAY[view], **query)
         shown = _days(groups, view, span, today)
     return page.render(
         "posts/calendar.html",

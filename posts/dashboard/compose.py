@@ -32,8 +32,7 @@ from posts.errors import ContentInvalid
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer
 from posts.services.review import CONFIRMABLE_GROUP_STATUSES
-from posts.services.update import EDITABLE_GROUP_STATUSES
-from posts.states import GroupStatus
+from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from workspaces.workspace_page import (
     WorkspacePage,
     record_refused_write,
@@ -55,7 +54,7 @@ def compose(page: WorkspacePage) -> HttpResponse:
 def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard page with the composer, in which a person edits a draft, a scheduled post or a post awaiting approval."""
     group = post_group_of_workspace(page, post_group_id)
-    if page.request.method != "POST" and (group.status not in EDITABLE_GROUP_STATUSES or group.was_attempted):
+    if page.request.method != "POST" and (group.status not in CANCELLABLE_GROUP_STATUSES or group.was_attempted):
         if draft := find_composer_draft(page, page.request.GET.get("draft", "")):
             messages.warning(page.request, "The post was published in the meantime. Here are your changes, as a new post.")
             return page.redirect(f"{page.url_of_page('compose')}?draft={draft.key}")
@@ -123,9 +122,10 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
 
 def _save(composer: Composer, how: str) -> HttpResponse:
     page, schedule = composer.page, composer.schedule
-    if how != PUBLISH and schedule.is_valid() and how == SCHEDULE and schedule.publishing_time is None:
+    needs_time = how == SCHEDULE and not _all_have_times(composer)
+    if needs_time and schedule.is_valid() and schedule.publishing_time is None:
         schedule.add_error("when", "Choose the day and time.")
-    if how != PUBLISH and schedule.errors:
+    if (how != PUBLISH and schedule.errors) or composer.account_times.have_errors:
         composer.problems.append("Correct the time.")
     if how == PUBLISH and composer.entered_time and composer.buttons_show_other_time:
         composer.problems.append("Nothing was published, because a time is filled in. Choose below what to do.")
@@ -149,6 +149,11 @@ def _save(composer: Composer, how: str) -> HttpResponse:
     offered = (how == SCHEDULE and _was_released(composer, at)) or (how == PUBLISH and at is not None)
     address = undo.address(page) if offered else ""
     return page.success_redirect(_success_message(how, at, page), "post", undo=address, post_group_id=group_id)
+
+
+def _all_have_times(composer: Composer) -> bool:
+    """Return whether each chosen account has a time of its own."""
+    return composer.account_times.entered.keys() >= set(composer.composition.account_ids)
 
 
 def _was_released(composer: Composer, at: datetime | None) -> bool:

@@ -25,6 +25,7 @@ from posts import selectors, services
 from posts.attached_media import workspace_assets_by_id
 from posts.content import PostWrite
 from posts.dashboard import composer_draft_forms
+from posts.dashboard.account_times import AccountTimes
 from posts.dashboard.checked_content import checked_target, text_previews
 from posts.dashboard.composition import Composition, capabilities_of_account, find_issue
 from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
@@ -51,6 +52,7 @@ class ChosenTarget:
     text: str | None
     typed: str  # what its text field contains, even if the account does not use a different text
     options: PlatformOptionsForm
+    schedule: ScheduleForm
     thread_unproven: str  # warning about this target's thread; empty without a thread
     focused: bool
 
@@ -72,6 +74,7 @@ class Composer:
     composition: Composition
     assets: dict[str, MediaAsset]
     schedule: ScheduleForm
+    account_times: AccountTimes
     problems: list[str] = field(default_factory=list)
     media_problems: list[str] = field(default_factory=list)
     focus: str = ""
@@ -97,11 +100,12 @@ class Composer:
         chosen = before.account_ids if sent is None else sent.getlist("account")
         workspace_id = page.workspace.id
         accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id, chosen=chosen)
-        composition = before if sent is None else Composition.of_form(sent, accounts)
+        times = AccountTimes.from_form(sent, group, chosen, page.zone)
+        composition = before if sent is None else Composition.of_form(sent, accounts, times.entered)
         at = _time_to_come(group) if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
         assets = workspace_assets_by_id(page.workspace.id, composition.media_ids)
-        composer = cls(page, group, key, draft, sent, accounts, composition, assets, schedule)
+        composer = cls(page, group, key, draft, sent, accounts, composition, assets, schedule, times)
         composer._drop_deleted_media()
         return composer
 
@@ -223,7 +227,9 @@ class Composer:
         """Return the fields of accounts that are not chosen now, so that choosing them again restores text and options."""
         ids = {account.id for account in self.accounts} - set(self.composition.account_ids)
         prefixes = tuple(
-            f"{start}{account_id}{end}" for account_id in ids for start, end in (("own-", ""), ("text-", ""), ("", "-"))
+            f"{start}{account_id}{end}"
+            for account_id in ids
+            for start, end in (("own-", ""), ("text-", ""), ("", "-"), ("time-", "-"))
         )
         if self.sent is None or not prefixes:
             return []
@@ -264,6 +270,7 @@ class Composer:
             text=target["text"],
             typed=self.sent.get(f"text-{account.id}", "") if target["text"] is None and self.sent else target["text"] or "",
             options=options,
+            schedule=self.account_times.forms[account.id],
             thread_unproven=thread.unproven if thread and further_segment_texts(target["options"]) else "",
             focused=account.id == self.focus,
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from django.http import QueryDict
@@ -13,6 +14,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Capabilities
+from posts.content import own_scheduled_at
 from posts.dashboard.forms import PlatformOptionsForm
 from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.models import PostGroup
@@ -41,12 +43,15 @@ class Composition:
         return cls(group.text, _target_entries(group), [dict(each) for each in group.media])
 
     @classmethod
-    def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount]) -> Composition:
-        """Build the composition from the composer's submitted form, ignoring chosen accounts that are not in `accounts`."""
+    def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount], times: Mapping[str, datetime]) -> Composition:
+        """Build the composition from the composer's submitted form, ignoring chosen accounts that are not in `accounts`.
+
+        `times` are the times of accounts that have their own.
+        """
         chosen = set(sent.getlist("account"))
         return cls(
             normalize_newlines_and_nul(sent.get("text", "")),
-            [_target_entry(sent, account) for account in accounts if account.id in chosen],
+            [_target_entry(sent, account, times.get(account.id)) for account in accounts if account.id in chosen],
             [_media_entry(sent, media_id) for media_id in dict.fromkeys(sent.getlist("media"))],
         )
 
@@ -128,15 +133,26 @@ def _target_entries(group: PostGroup) -> list[dict[str, Any]]:
             "connected_account_id": target.account_id,
             "text": target.text,
             "options": target.options,
+            **_time_entry(own_scheduled_at(group, target)),
         }
         for target in group.targets.all()
     ]
 
 
-def _target_entry(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
+def _time_entry(at: datetime | None) -> dict[str, Any]:
+    return {"scheduled_at": at.astimezone(UTC).isoformat()} if at else {}
+
+
+def _target_entry(sent: QueryDict, account: ConnectedAccount, at: datetime | None) -> dict[str, Any]:
     own = normalize_newlines_and_nul(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
     form = PlatformOptionsForm(capabilities_of_account(account).options, sent, prefix=account.id, options={})
-    return {"platform": account.platform, "connected_account_id": account.id, "text": own, "options": form.submitted_options}
+    target = {
+        "platform": account.platform,
+        "connected_account_id": account.id,
+        "text": own,
+        "options": form.submitted_options,
+    }
+    return {**target, **_time_entry(at)}
 
 
 def _media_entry(sent: QueryDict, media_id: str) -> dict[str, Any]:

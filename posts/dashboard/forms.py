@@ -36,10 +36,12 @@ class ScheduleForm(forms.Form):
     )
     which = forms.ChoiceField(label="Clocks are set back, so this time occurs twice", widget=forms.RadioSelect)
 
-    def __init__(self, data: Any = None, *, zone: ZoneInfo, at: datetime | None = None, required: bool = False) -> None:
+    def __init__(
+        self, data: Any = None, *, zone: ZoneInfo, at: datetime | None = None, required: bool = False, prefix: str = ""
+    ) -> None:
         local = at.astimezone(zone) if at else None
         initial = {"when": local.strftime(DATETIME_LOCAL_FORMAT), "which": str(local.fold)} if local else {}
-        super().__init__(data, initial=initial)
+        super().__init__(data, initial=initial, prefix=prefix or None)
         self.zone, self._before = zone, at
         self.fields["when"].required = required
         self.fields["when"].help_text = f"In {zone.key}, the workspace's time zone."

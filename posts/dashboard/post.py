@@ -22,10 +22,11 @@ from posts.dashboard.steps_after_failure import steps_after_failure
 from posts.dashboard.undo import PUBLISHING_DELAY_FOR_UNDO, offer_undo_of_deletion, offer_undo_of_release
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
-from posts.services.update import EDITABLE_GROUP_STATUSES
+from posts.services.changes import is_changeable, is_unstarted
 from posts.states import (
     CANCELLABLE_GROUP_STATUSES,
     RETRYABLE_GROUP_STATUSES,
+    UNFINISHED_GROUP_STATUSES,
     UNFINISHED_TARGET_STATUSES,
     GroupStatus,
     TargetStatus,
@@ -64,6 +65,8 @@ def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = post_group_of_workspace(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
     words = "The draft was deleted." if group.status == GroupStatus.DRAFT else "The post was cancelled."
+    if group.status == GroupStatus.PUBLISHING:
+        words = "The post was cancelled for the accounts where it had not begun."
     if undo := offer_undo_of_deletion(group):
         return page.success_redirect(words, "post", undo=undo.address(page), post_group_id=group.id)
     return page.success_redirect(f"{words} This cannot be undone.", "post", post_group_id=group.id)
@@ -165,19 +168,25 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     """
     group = shown.group
     states = [each.target.status for each in shown.targets]
-    editable = page.may_write and group.status in EDITABLE_GROUP_STATUSES and not group.was_attempted
+    editable = page.may_write and group.status in CANCELLABLE_GROUP_STATUSES and not group.was_attempted
     retryable = page.may_write and group.status in RETRYABLE_GROUP_STATUSES
-    scheduled = editable and group.status == GroupStatus.SCHEDULED
-    begins = scheduled and group.scheduled_at is not None and group.scheduled_at <= timezone.now() + PUBLISHING_DELAY_FOR_UNDO
+    scheduled, first = editable and group.status == GroupStatus.SCHEDULED, group.earliest_scheduled_at
+    begins = scheduled and first is not None and first <= timezone.now() + PUBLISHING_DELAY_FOR_UNDO
+    unstarted = [each.target for each in shown.targets if is_unstarted(each.target)]
+    # The form moves the targets that have no time of their own.
+    movable = page.may_write and any(is_changeable(each) and each.scheduled_at == group.scheduled_at for each in unstarted)
+    released = group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING) and group.scheduled_at is not None
     return {
         "runs": group.status == GroupStatus.PUBLISHING and not UNFINISHED_TARGET_STATUSES.isdisjoint(states),
         "begins": begins,
         "may_edit": editable,
         "may_review": page.may_write and group.status == GroupStatus.PENDING_CONFIRMATION,
-        "may_cancel": page.may_write and group.status in CANCELLABLE_GROUP_STATUSES,
+        "may_cancel": page.may_write and group.status in UNFINISHED_GROUP_STATUSES and bool(unstarted),
         "may_retry": retryable,
         "next_steps": steps_after_failure(shown) if retryable else [],
         "failed": states.count(TargetStatus.FAILED),
         "unconfirmed": states.count(TargetStatus.UNCONFIRMED),
-        "schedule": ScheduleForm(zone=page.zone, at=group.scheduled_at, required=True) if scheduled and not begins else None,
+        "schedule": ScheduleForm(zone=page.zone, at=group.scheduled_at, required=True)
+        if movable and released and not begins
+        else None,
     }

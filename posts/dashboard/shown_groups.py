@@ -96,6 +96,11 @@ class ShownGroup:
         return list(found.values())
 
     @property
+    def has_several_times(self) -> bool:
+        """Return whether the post is published to its accounts at different times."""
+        return len({shown.target.scheduled_at for shown in self.targets}) > 1
+
+    @property
     def total_text_length(self) -> int:
         """Return how many characters a shown post group has in all versions of its text together."""
         return sum(len(text) for version in self.text_versions for text in (version.text, *version.further))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
@@ -37,6 +37,7 @@ from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 UNDO_SECONDS = 10
 PUBLISHING_DELAY_FOR_UNDO = timedelta(seconds=UNDO_SECONDS + 2)  # the page that offers the undo takes a moment to load
+ALL_TIMES = datetime.min.replace(tzinfo=UTC)
 UNDO_TOKEN_SECONDS = 600  # an offer without a time limit of its own ends then
 SALT = "posts.undo"
 TOO_LATE_MESSAGE = "This can no longer be undone."
@@ -209,10 +210,9 @@ def _create_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> Ht
 
 
 def _created_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer, *, draft: bool) -> Any:
-    body = request_fields_to_copy_post(group) | {"draft": draft, "metadata": group.metadata}
-    if offer.scheduled_at_before and (
-        not draft or offer.scheduled_at_before > timezone.now()
-    ):  # a draft's time may have passed
+    times_after = timezone.now() if draft else ALL_TIMES  # a draft's time may have passed
+    body = request_fields_to_copy_post(group, times_after=times_after) | {"draft": draft, "metadata": group.metadata}
+    if offer.scheduled_at_before and offer.scheduled_at_before > times_after:
         body["scheduled_at"] = offer.at
     if group.webhook_url:
         body["webhook_url"] = group.webhook_url

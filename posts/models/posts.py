@@ -5,10 +5,12 @@ A target is also a row that the publisher claims when it is due (config/jobs/cla
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import reduce
 from operator import or_
 
 from django.db import models
+from django.db.models.functions import Coalesce
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Progress
@@ -21,6 +23,7 @@ from posts.states import (
     Certainty,
     GroupStatus,
     TargetStatus,
+    earliest_scheduled_at,
     target_cost_cents,
 )
 from workspaces.models import Workspace
@@ -29,6 +32,7 @@ from workspaces.models import Workspace
 class PostGroup(TimestampedModel):
     """The model of a post: a text with media for one or more accounts.
 
+    `scheduled_at` is the time for the targets that have none of their own; `earliest_scheduled_at` is what the API shows.
     `event_url` receives the post's webhook events; it may be the URL of the agent that created the post. `plan_hash` is the
     hash of the plan that was committed last (posts/plan.py), null for groups from before there were plans.
     """
@@ -36,7 +40,7 @@ class PostGroup(TimestampedModel):
     id = PrefixedIdField("pgr")
     workspace = models.ForeignKey(
         Workspace, on_delete=models.CASCADE, related_name="post_groups", db_index=False
-    )  # no index of its own, because group_by_day covers this foreign key
+    )  # no index of its own, because group_newest covers this foreign key
     status = models.CharField(max_length=20, choices=GroupStatus.choices)
     content_version = models.PositiveIntegerField(default=1)
     text = models.TextField(blank=True)
@@ -58,11 +62,8 @@ class PostGroup(TimestampedModel):
     class Meta:
         constraints = [models.CheckConstraint(condition=models.Q(status__in=GroupStatus.values), name="group_status_known")]
         indexes = [
-            models.Index(fields=["workspace", "scheduled_at"], name="group_by_day"),
             models.Index(fields=["workspace", "-id"], name="group_newest"),
             models.Index(fields=["trace_id"], name="group_trace"),
-            # The calendar shows posts without scheduled_at at their creation time.
-            models.Index(fields=["workspace", "created_at"], name="group_at_once", condition=models.Q(scheduled_at=None)),
             # Groups that need a person: few rows, queried by every dashboard page.
             models.Index(
                 fields=["workspace", "status", "-id"],
@@ -87,6 +88,11 @@ class PostGroup(TimestampedModel):
         return any(target.attempts for target in self.targets.all())
 
     @property
+    def earliest_scheduled_at(self) -> datetime | None:
+        """Return the time that the API shows for a post group: the earliest of its unfinished targets."""
+        return earliest_scheduled_at(self.targets.all())
+
+    @property
     def created_by(self) -> dict[str, str]:
         """Return the actor that created the post as the API shows it: its type and id, not an instance."""
         return {"actor_type": self.created_by_type, "actor_id": self.created_by_id}
@@ -99,7 +105,8 @@ class PostTarget(DueRow, TimestampedModel):
     a claimed row that has it set had a step with unknown outcome: its worker died, or the platform did not answer.
     `certainty` says whether the post is at the platform; it is `maybe_sent` from before a step that publishes until its
     outcome is known. `worker_losses` counts the workers that died in the current step. `turn_at` is the time slot at the
-    account that the target waits for. `attempts` counts all attempts, `round_attempts` those since the last release or retry.
+    account that the target waits for. `scheduled_at` is the time that was chosen for the target, the group's included; null
+    if it is published at once. `attempts` counts all attempts, `round_attempts` those since the last release or retry.
     """
 
     id = PrefixedIdField("tgt")
@@ -123,6 +130,7 @@ class PostTarget(DueRow, TimestampedModel):
     worker_losses = models.PositiveSmallIntegerField(default=0)
     certainty = models.CharField(max_length=10, choices=Certainty.choices, default=Certainty.NOT_SENT)
     turn_at = models.DateTimeField(null=True)
+    scheduled_at = models.DateTimeField(null=True)
     published_at = models.DateTimeField(null=True)
     price_cents = models.PositiveIntegerField(default=0)
     url_posts = models.PositiveSmallIntegerField(default=0)
@@ -161,6 +169,8 @@ class PostTarget(DueRow, TimestampedModel):
         indexes = [
             models.Index(fields=["platform", "due_at"], name="target_due", condition=models.Q(due_at__isnull=False)),
             models.Index(fields=["account", "content_sha256", "created_at"], name="target_content"),
+            # For lists of a day. The calendar shows targets without scheduled_at at their creation time.
+            models.Index("account", Coalesce("scheduled_at", "created_at"), name="target_by_time"),
         ]
 
     def __str__(self) -> str:

@@ -66,7 +66,7 @@ def stop_decision_if_forbidden(attempt: Attempt, *, untried: bool) -> Decision |
 
 
 def _too_late(target: PostTarget) -> TargetProblem | None:
-    scheduled_at, hours = target.group.scheduled_at, settings.SCHEDULE_GRACE_HOURS
+    scheduled_at, hours = target.scheduled_at, settings.SCHEDULE_GRACE_HOURS
     if scheduled_at is None or timezone.now() <= scheduled_at + timedelta(hours=hours):
         return None
     message = f"The post could not be published within {hours} hours of its time."

@@ -35,6 +35,7 @@ class TargetInputSerializer(StrictSerializer):
         required=False, allow_null=True, allow_blank=True, max_length=MAX_TEXT, help_text="Instead of the group's text."
     )
     options = PlatformOptionsField(required=False)
+    scheduled_at = fields.Timestamp(required=False, help_text="When to publish to this account. Default: the group's time.")
 
 
 class MediaInputSerializer(StrictSerializer):

@@ -45,6 +45,9 @@ class TargetSerializer(serializers.ModelSerializer):
     status = serializers.ChoiceField(choices=TargetStatus.choices)
     connected_account_id = serializers.CharField(source="account_id")
     options = serializers.DictField()
+    scheduled_at = serializers.DateTimeField(
+        allow_null=True, help_text="The time that was chosen for this account; null if it is published at once."
+    )
     next_attempt_at = serializers.DateTimeField(source="due_at", allow_null=True)
     cost_cents = serializers.IntegerField()
     error = TargetErrorSerializer(allow_null=True)
@@ -58,6 +61,7 @@ class TargetSerializer(serializers.ModelSerializer):
             "status",
             "text",
             "options",
+            "scheduled_at",
             "external_id",
             "permalink",
             "attempts",
@@ -86,6 +90,9 @@ class PostGroupSerializer(serializers.ModelSerializer):
 
     status = serializers.ChoiceField(choices=GroupStatus.choices)
     media = AttachedMediaSerializer(many=True)
+    scheduled_at = serializers.DateTimeField(
+        allow_null=True, help_text="The earliest time of the unfinished targets; of all if they are finished."
+    )
     metadata = serializers.DictField(child=serializers.CharField())
     cost_cents = serializers.IntegerField()
     created_by = CreatedBySerializer()
@@ -182,6 +189,7 @@ class PlannedTargetSerializer(serializers.Serializer):
     connected_account_id = serializers.CharField(source="account_id")
     text = serializers.CharField(allow_null=True)
     options = serializers.DictField()
+    scheduled_at = serializers.DateTimeField(allow_null=True)
     cost_cents = serializers.IntegerField()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from django.db import transaction
 from django.utils import timezone
@@ -16,25 +15,23 @@ from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import is_released
 from posts.services.changes import (
     cancel_planned_target,
+    end_group_without_unfinished_targets,
     existing_assets_of_group,
     is_unstarted,
-    publishing_begun_error,
-    require_unstarted_targets,
+    unstarted_targets,
 )
 from posts.services.commit import RowsChanged, commit_without_audit_entry, plan_and_commit
 from posts.states import (
-    CANCELLABLE_GROUP_STATUSES,
     FINISHED_GROUP_STATUSES,
     UNFINISHED_GROUP_STATUSES,
     UNFINISHED_TARGET_STATUSES,
     GroupStatus,
     TargetStatus,
-    group_status_from_targets,
 )
 
 
 def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False, plan_hash: str | None = None) -> Plan:
-    """Cancel a draft, a post group awaiting approval, or a scheduled group before any of its targets is being published.
+    """Cancel a draft, a post group awaiting approval, or the targets of a released group that have not begun.
 
     Competes with the publisher for the target rows: whichever changes them first wins. Raises NotFound, ScopeMissing
     (posts.schedule; for a draft posts.draft), AccountNotAllowed, InvalidState, WorkspacePaused, PlanChanged.
@@ -49,31 +46,30 @@ def plan_cancel(caller: Caller, post_group_id: str) -> Plan:
     )
     require_access(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
     check_account_allowlist(caller, group.account_ids)
-    if group.status not in CANCELLABLE_GROUP_STATUSES:
-        raise publishing_begun_error(group)
-    unstarted = {target.id for target in require_unstarted_targets(group)}
+    unstarted = {target.id for target in unstarted_targets(group)}
     return Plan("posts.cancel", caller, group.workspace_id, [_cancellation(group, unstarted)])
 
 
 def _cancellation(group: PostGroup, target_ids: Collection[str]) -> GroupChange:
     """Return the change that cancels these targets of a post group.
 
-    Targets published before a retry stay published, so cancelling the retry restores the status before it.
+    Targets published before a retry stay published, so cancelling the retry restores the status before it. A group that has
+    begun ends as its other targets do, at once or later.
     """
     after = copy_of_group(group)
     stopped = [target for target in after.targets.all() if target.id in target_ids]
     for target in stopped:
         cancel_planned_target(target)
-    after.status = group_status_from_targets(target.status for target in after.targets.all())
-    after.finished_at = timezone.now()
+    ended = end_group_without_unfinished_targets(after)
+    kind = after.status if group.status == GroupStatus.PUBLISHING else GroupStatus.CANCELLED
     return GroupChange(
         before=group,
         after=after,
         moment=group.scheduled_at,
-        due=after.finished_at,
+        due=timezone.now(),
         assets=existing_assets_of_group(group),
         releases=[each for each in stopped if each.status == TargetStatus.CANCELLED] if is_released(group) else (),
-        events=((f"post.{GroupStatus.CANCELLED}", None),),
+        events=((f"post.{kind}", None),) if ended else (),
     )
 
 
@@ -104,12 +100,8 @@ def _cancel_waiting(group_id: str) -> int:
     waiting = {
         target.id for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES and is_unstarted(target)
     }
-    change = _cancellation(group, waiting)
-    if change.after.status not in FINISHED_GROUP_STATUSES:
-        change.after.status, change.after.finished_at = group.status, group.finished_at
-        change = replace(change, events=())
     try:
-        commit_without_audit_entry(change)
+        commit_without_audit_entry(_cancellation(group, waiting))
     except RowsChanged:
         return 0
     return len(waiting)

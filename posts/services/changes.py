@@ -12,7 +12,15 @@ from posts.attached_media import attached_media_ids, workspace_assets_by_id
 from posts.models import PostGroup, PostTarget
 from posts.publishing.decision import unconfirmed_problem
 from posts.publishing.outcomes import problem_json
-from posts.states import UNFINISHED_TARGET_STATUSES, Certainty, GroupStatus, TargetStatus
+from posts.states import (
+    FINISHED_GROUP_STATUSES,
+    UNFINISHED_GROUP_STATUSES,
+    UNFINISHED_TARGET_STATUSES,
+    Certainty,
+    GroupStatus,
+    TargetStatus,
+    group_status_from_targets,
+)
 
 RETRY_CANCELLED_MESSAGE = "The retry was cancelled."
 MAYBE_SENT_BEFORE_MESSAGE = "The attempt before it may have been published."
@@ -47,6 +55,19 @@ def is_unstarted(target: PostTarget) -> bool:
     return target.status == TargetStatus.PENDING and not (target.lease_until and target.lease_until > timezone.now())
 
 
+def is_changeable(target: PostTarget) -> bool:
+    """Return whether the content and the time of a target can be changed: nothing was ever sent for it."""
+    return is_unstarted(target) and not target.attempts
+
+
+def unstarted_targets(group: PostGroup) -> list[PostTarget]:
+    """Return the targets of an unfinished post group that have not begun. Raises InvalidState if there are none."""
+    unstarted = [target for target in group.targets.all() if is_unstarted(target)]
+    if group.status not in UNFINISHED_GROUP_STATUSES or not unstarted:
+        raise publishing_begun_error(group)
+    return unstarted
+
+
 def require_unstarted_targets(group: PostGroup) -> list[PostTarget]:
     """Return a post group's unfinished targets, all of which must be unstarted. Raises InvalidState otherwise."""
     waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
@@ -55,11 +76,20 @@ def require_unstarted_targets(group: PostGroup) -> list[PostTarget]:
     return waiting
 
 
+def end_group_without_unfinished_targets(group: PostGroup) -> bool:
+    """Set the final status of a planned post group if none of its targets is unfinished any more; return whether it is so."""
+    status = group_status_from_targets(target.status for target in group.targets.all())
+    if status not in FINISHED_GROUP_STATUSES:
+        return False
+    group.status, group.finished_at = status, timezone.now()
+    return True
+
+
 def publishing_begun_error(group: PostGroup) -> InvalidState:
     """Return the API error for a change to a post group that is already being published."""
     begun = GroupStatus.PUBLISHING if group.status == GroupStatus.SCHEDULED else group.status
     return InvalidState(
-        f"The group is {begun}. Only drafts, scheduled groups and groups awaiting confirmation can be changed.",
+        f"The group is {begun}, and none of its targets can be changed any more.",
         suggested_action="Read the group again. Posts already published must be deleted at the platform.",
     )
 

@@ -203,9 +203,12 @@ def _protect_media(change: GroupChange) -> None:
 def _end_holds(change: GroupChange) -> None:
     """Spend or release the prices of targets that were reserved before."""
     released = _real_ids(change.releases)
-    if released and change.charges:
+    if released and change.charges_by_due:
         lock_month_counters(
-            target_ids=released, workspace_id=change.after.workspace_id, agent_id=change.capped_agent_id, due=change.due
+            target_ids=released,
+            workspace_id=change.after.workspace_id,
+            agent_id=change.capped_agent_id,
+            due_times=[due for due, _ in change.charges_by_due],
         )
     settle_holds(target_ids=_real_ids(change.settles))
     release_holds(target_ids=released, failed=False)
@@ -223,7 +226,7 @@ def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
             workspace_id=first.after.workspace_id,
             agent_id=first.capped_agent_id,
             workspace=first.workspace,
-            charges_by_due=[(change.due, change.charges) for change in changes],
+            charges_by_due=[part for change in changes for part in change.charges_by_due],
             new=first.before is None,
         )
     except AlreadyHeld as error:  # most likely somebody has released the group meanwhile
@@ -241,7 +244,7 @@ def _check_spending(plan: Plan) -> SpendCapStatus:
     return billing.check_charges_by_due_time(
         workspace_id=plan.workspace_id,
         agent_id=plan.changes[0].capped_agent_id,
-        parts=[(change.due, change.charges) for change in plan.changes],
+        parts=[part for change in plan.changes for part in change.charges_by_due or [(change.due, [])]],
         instead_of=[pk for change in plan.changes for pk in _real_ids(change.releases)],
     )
 

@@ -15,6 +15,7 @@ from posts.models import PostGroup
 from posts.plan import Plan
 from posts.planning import WRITE_SCOPES, BatchRows, build_target_inputs, find_target_accounts, new_group_change
 from posts.services.commit import plan_and_commit
+from posts.target_times import check_schedule
 from posts.validation import Validation, validate
 
 ANY_POSTS_SCOPE = any_scope_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
@@ -24,12 +25,13 @@ def validate_post(*, caller: Caller, post: PostWrite, group: PostGroup | None = 
     """Validate a post's content against the platforms of its targets, without creating the post.
 
     `group` is the stored group that the content will replace, if any. Invalid content is in the result and raises nothing.
-    Raises ScopeMissing, ValidationFailed (workspace_id, media, targets), AccountNotAllowed.
+    Raises ScopeMissing, ValidationFailed (workspace_id, media, targets and their times), AccountNotAllowed.
     """
     chosen = requested_or_own_workspace_id(caller, post.workspace_id)
     require_access(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
     attached = match_media_to_assets(post.media, workspace_assets_by_id(chosen, (each.media_id for each in post.media)))
     sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
+    check_schedule(post.scheduled_at, post.targets)
     accounts = find_target_accounts(chosen, post.targets)
     inputs = build_target_inputs(caller, accounts, post.text, post.targets, sandbox, attached)
     return validate(inputs, group_id=group_id)

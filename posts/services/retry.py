@@ -15,10 +15,11 @@ from posts.attached_media import match_media_to_assets
 from posts.content import media_writes_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.planning import capped_agent_id, check_schedule, refuse_agent_needing_approval
+from posts.planning import capped_agent_id, refuse_agent_needing_approval
 from posts.services.changes import existing_assets_of_group, take_target_from_publisher
 from posts.services.commit import plan_and_commit
 from posts.states import RETRYABLE_GROUP_STATUSES, GroupStatus, TargetStatus
+from posts.target_times import check_schedule
 
 
 def retry_post(
@@ -76,10 +77,10 @@ def plan_retry(
     due = scheduled_at or timezone.now()
     for target in retried:
         _reset(target, due)
+        if scheduled_at or target.scheduled_at:
+            target.scheduled_at = due  # the publisher's grace period counts from here
     after.status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
     after.finished_at = None
-    if scheduled_at or group.scheduled_at:
-        after.scheduled_at = due  # the publisher's grace period counts from here
     if webhook_url:
         after.webhook_url = after.event_url = webhook_url
     change = GroupChange(

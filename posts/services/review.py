@@ -10,12 +10,14 @@ from config.api.caller import Caller, require_access
 from config.api.errors import Conflict, Forbidden, InvalidState
 from config.api.scopes import any_scope_of
 from posts import selectors
+from posts.content import own_scheduled_at
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.planning import check_schedule, stored_target_inputs, validate_content
+from posts.planning import stored_target_inputs, validate_content
 from posts.services.changes import cancel_planned_target, existing_assets_of_group, require_unstarted_targets
 from posts.services.commit import plan_and_commit
 from posts.states import GroupStatus
+from posts.target_times import check_schedule, scopes_of_times, status_when_released
 
 REVIEWERS = any_scope_of("posts.publish", "posts.schedule")
 CONFIRMABLE_GROUP_STATUSES = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
@@ -32,6 +34,7 @@ def confirm_post(
 ) -> Plan:
     """Approve a draft or a post awaiting approval, which is then published at `scheduled_at`, at its own set time, or now.
 
+    A target with a time of its own that is still to come is published then.
     `content_version` is the version that the person has read. Validates the content again and holds the money. Raises
     Forbidden (an agent), ScopeMissing, NotFound, InvalidState, Conflict (another version is current), ValidationFailed,
     ContentInvalid, PlanChanged and the spend errors.
@@ -49,14 +52,19 @@ def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, sc
     check_schedule(scheduled_at)
     now = timezone.now()
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
-    require_access(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
+    after = copy_of_group(group)
+    after.scheduled_at = when
+    for target in after.targets.all():
+        own = own_scheduled_at(group, target)
+        target.scheduled_at = own if own and own > now else scheduled_at if own else when
+        target.due_at = target.scheduled_at or now
+    times = [target.scheduled_at for target in after.targets.all()]
+    for scope in scopes_of_times(times):
+        require_access(caller, group.workspace_id, scope)
     _check_version(group, content_version)
     assets = existing_assets_of_group(group)
     validate_content(stored_target_inputs(group, assets), group_id=group.id)
-    after = copy_of_group(group)
-    after.status, after.scheduled_at = (GroupStatus.SCHEDULED if when else GroupStatus.PUBLISHING), when
-    for target in after.targets.all():
-        target.due_at = when or now
+    after.status = status_when_released(times)
     change = GroupChange(
         before=group,
         after=after,
@@ -65,7 +73,10 @@ def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, sc
         assets=assets,
         holds=list(after.targets.all()),
         capped_agent_id=group.agent_id,
-        events=(("post.confirmed", None), *(((f"post.{GroupStatus.SCHEDULED}", None),) if when else ())),
+        events=(
+            ("post.confirmed", None),
+            *(((f"post.{after.status}", None),) if after.status == GroupStatus.SCHEDULED else ()),
+        ),
     )
     return Plan("posts.confirm", caller, group.workspace_id, [change])
 

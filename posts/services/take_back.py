@@ -9,6 +9,7 @@ from django.utils import timezone
 from config.api.caller import Caller
 from config.api.errors import Forbidden, InvalidState
 from posts import selectors
+from posts.content import own_scheduled_at
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.services.changes import (
     existing_assets_of_group,
@@ -42,6 +43,7 @@ def _plan(caller: Caller, post_group_id: str, status: GroupStatus, scheduled_at:
     stopped = require_unstarted_targets(after)
     for target in stopped:
         take_target_from_publisher(target)
+        target.scheduled_at = own_scheduled_at(group, target) or scheduled_at
     after.status, after.scheduled_at = status, scheduled_at
     change = GroupChange(
         before=group,

@@ -1,4 +1,4 @@
-"""Editing of drafts, scheduled post groups and post groups awaiting approval."""
+"""Editing of drafts, of post groups awaiting approval, and of the targets of released groups that have not begun."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from config.api.caller import Caller, check_account_allowlist, require_access
 from config.api.errors import Conflict, InvalidState, ValidationFailed
 from posts import selectors
 from posts.attached_media import attached_media_ids, match_media_to_assets, workspace_assets_by_id
-from posts.content import UNCHANGED, PostEdit, media_writes_of_group, target_writes_of_group
+from posts.content import UNCHANGED, PostEdit, TargetWrite, media_writes_of_group, target_writes_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import (
@@ -19,19 +19,37 @@ from posts.planning import (
     build_target,
     build_target_inputs,
     capped_agent_id,
-    check_schedule,
     find_target_accounts,
     initial_status_for_caller,
     is_released,
+    refuse_agent_needing_approval,
     validate_content,
 )
-from posts.services.changes import publishing_begun_error, require_unstarted_targets, take_target_from_publisher
+from posts.services.changes import (
+    cancel_planned_target,
+    end_group_without_unfinished_targets,
+    is_changeable,
+    take_target_from_publisher,
+    unstarted_targets,
+)
 from posts.services.commit import plan_and_commit
-from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
-from posts.validation import TargetToValidate
+from posts.states import Certainty, GroupStatus, TargetStatus
+from posts.target_times import check_schedule, scopes_of_times, times_of_targets
 
-EDITABLE_GROUP_STATUSES = CANCELLABLE_GROUP_STATUSES
-EDITED_TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "price_cents", "url_posts", "due_at")
+EDITED_TARGET_FIELDS = (
+    *(
+        "position",
+        "sandbox",
+        "text",
+        "options",
+        "content_sha256",
+        "price_cents",
+        "url_posts",
+        "scheduled_at",
+        "due_at",
+        "status",
+    ),
+)
 
 
 def update_post(
@@ -45,9 +63,10 @@ def update_post(
 ) -> Plan:
     """Edit a post group's text, targets, media or scheduled_at, and raise its content_version.
 
-    If the group is released, the new price is held. An edit by an agent that needs confirmation sends the group back for
-    approval. `content_version`, if given, must be the current version. Raises NotFound, ScopeMissing, InvalidState, Conflict,
-    AgentModeForbids, ValidationFailed, AccountNotAllowed, ContentInvalid, PlanChanged and the spend errors.
+    Targets that have begun stay as they are. If the group is released, the new price is held. An edit by an agent that needs
+    confirmation sends the group back for approval. `content_version`, if given, must be the current version. Raises NotFound,
+    ScopeMissing, InvalidState, Conflict, AgentModeForbids, ValidationFailed, AccountNotAllowed, ContentInvalid, PlanChanged
+    and the spend errors.
     """
     return plan_and_commit(
         lambda: plan_update(caller, post_group_id, edit, content_version=content_version, dry_run=dry_run),
@@ -61,76 +80,132 @@ def plan_update(
 ) -> Plan:
     """Plan an edit of a post group, with the errors of `update_post`."""
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
-    require_access(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, edit))
+    for scope in () if group.sandbox or dry_run else _scopes(group, edit):
+        require_access(caller, group.workspace_id, scope)
     check_account_allowlist(caller, group.account_ids)  # the current accounts; `build_target_inputs` checks the new ones
-    if group.status not in EDITABLE_GROUP_STATUSES:
-        raise publishing_begun_error(group)
-    if group.was_attempted:
-        raise InvalidState("Some targets were already published or attempted, so the content can no longer be changed.")
+    if not any(map(is_changeable, unstarted_targets(group))):
+        raise InvalidState("All targets were already published or attempted, so the content can no longer be changed.")
     if content_version not in (None, group.content_version):
         raise Conflict("Somebody else changed the group in the meantime.")
     change = _edited(caller, group, edit)
-    require_unstarted_targets(group)
     return Plan("posts.update", caller, group.workspace_id, [change], refuses_changes=True)
 
 
-def _scope(group: PostGroup, edit: PostEdit) -> str:
+def _scopes(group: PostGroup, edit: PostEdit) -> list[str]:
     if group.status == GroupStatus.DRAFT:
-        return "posts.draft"
-    return "posts.schedule" if _publishing_time(group, edit) else "posts.publish"
+        return ["posts.draft"]
+    times = times_of_targets(_publishing_time(group, edit), _changed_targets(group, edit))
+    return scopes_of_times(times) or ["posts.schedule"]  # as for a cancellation
 
 
 def _publishing_time(group: PostGroup, edit: PostEdit) -> datetime | None:
     return group.scheduled_at if edit.scheduled_at is UNCHANGED else edit.scheduled_at
 
 
+def _wanted_targets(group: PostGroup, edit: PostEdit) -> Sequence[TargetWrite]:
+    return edit.targets or target_writes_of_group(group)
+
+
+def _changed_targets(group: PostGroup, edit: PostEdit) -> list[TargetWrite]:
+    """Return the targets of an edit that are new or have not begun."""
+    begun = {target.account_id for target in group.targets.all() if _has_begun(target)}
+    return [each for each in _wanted_targets(group, edit) if each.connected_account_id not in begun]
+
+
+def _has_begun(target: PostTarget) -> bool:
+    """Return whether an edit leaves a stored target as it is. One that was cancelled before it began can be added again."""
+    was_never_sent = not target.attempts and target.certainty == Certainty.NOT_SENT
+    return not is_changeable(target) and not (target.status == TargetStatus.CANCELLED and was_never_sent)
+
+
 def _edited(caller: Caller, group: PostGroup, edit: PostEdit) -> GroupChange:
     scheduled_at = _publishing_time(group, edit)
-    if edit.scheduled_at is not UNCHANGED:
-        check_schedule(scheduled_at)
-        if scheduled_at is None and group.status == GroupStatus.SCHEDULED:
-            raise ValidationFailed.for_field("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
+    wanted = _wanted_targets(group, edit)
+    begun = {target.account_id for target in group.targets.all() if _has_begun(target)}
+    _check_edit(caller, group, edit, begun=bool(begun))
     after = copy_of_group(group)
-    after.status = initial_status_for_caller(caller, GroupStatus(group.status))
+    after.status = GroupStatus(group.status) if begun else initial_status_for_caller(caller, GroupStatus(group.status))
     after.text = group.text if edit.text is None else edit.text
     after.scheduled_at, after.content_version = scheduled_at, group.content_version + 1
     media = media_writes_of_group(group) if edit.media is None else edit.media
     after.media = [each.as_stored_json() for each in media]
     assets = workspace_assets_by_id(group.workspace_id, [*attached_media_ids(group), *attached_media_ids(after)])
-    targets = edit.targets or target_writes_of_group(group)
-    accounts = find_target_accounts(group.workspace_id, targets)
-    inputs = build_target_inputs(caller, accounts, after.text, targets, group.sandbox, match_media_to_assets(media, assets))
-    validation = validate_content(inputs, draft=group.status == GroupStatus.DRAFT, group_id=group.id)
-    after.sandbox = all(each.sandbox for each in inputs)
-    due = scheduled_at or timezone.now()
-    rows = _edited_targets(after, inputs, due)
+    accounts = find_target_accounts(group.workspace_id, wanted)
+    inputs = build_target_inputs(caller, accounts, after.text, wanted, group.sandbox, match_media_to_assets(media, assets))
+    validation = validate_content(inputs, draft=group.status == GroupStatus.DRAFT, group_id=group.id, ignored=begun)
+    now = timezone.now()
+    changed = [
+        build_target(after, place, each, at, now)
+        for place, (each, at) in enumerate(zip(inputs, times_of_targets(scheduled_at, wanted), strict=True))
+        if each.account.id not in begun
+    ]
+    rows = _edited_targets(group, after, changed)
     selectors.set_prefetched_targets(after, rows)
-    waits_now = after.status == GroupStatus.PENDING_CONFIRMATION != group.status
-    moved = after.status == GroupStatus.SCHEDULED and scheduled_at != group.scheduled_at
+    after.sandbox = all(each.sandbox for each in rows)
+    ended = bool(begun) and end_group_without_unfinished_targets(after)
     return GroupChange(
         before=group,
         after=after,
         moment=scheduled_at,
-        due=due,
+        due=scheduled_at or now,
         assets=assets,
         validation=validation,
-        holds=rows if is_released(after) else (),
-        releases=list(group.targets.all()) if is_released(group) else (),
+        holds=[each for each in rows if each.account_id not in begun and each.due_at] if is_released(after) else (),
+        releases=[each for each in group.targets.all() if is_changeable(each)] if is_released(group) else (),
         capped_agent_id=capped_agent_id(caller, group),
-        events=((f"post.{after.status}", None),) if waits_now or moved else (),
+        events=_events(group, after, ended=ended),
         audit={"fields": edit.changed_fields, "content_version": after.content_version},
     )
 
 
-def _edited_targets(group: PostGroup, inputs: Sequence[TargetToValidate], due: datetime) -> list[PostTarget]:
-    """Return the targets of an edited post group: those of remaining accounts with their ids, and new ones."""
-    stored = {target.account_id: target for target in group.targets.all()}
-    rows = []
-    for position, each in enumerate(inputs):
-        row = build_target(group, position, each, due)
-        if kept := stored.get(each.account.id):
+def _check_edit(caller: Caller, group: PostGroup, edit: PostEdit, *, begun: bool) -> None:
+    """Check what an edit may change, given the status of the post group and whether a target has begun."""
+    given = None if edit.scheduled_at is UNCHANGED else edit.scheduled_at
+    check_schedule(given, edit.targets or ())
+    times = times_of_targets(_publishing_time(group, edit), _changed_targets(group, edit))
+    if edit.scheduled_at is None and is_released(group) and not all(times):
+        raise ValidationFailed.for_field("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
+    if not begun:
+        return
+    refuse_agent_needing_approval(caller)
+    if edit.media is not None and edit.media != media_writes_of_group(group):
+        raise InvalidState("Some targets have begun, so the media can no longer be changed.")
+
+
+def _events(group: PostGroup, after: PostGroup, *, ended: bool) -> Sequence[tuple[str, str | None]]:
+    """Return the events of an edit: the group is scheduled for another time, awaits approval, or has ended."""
+    before = {target.id: target.scheduled_at for target in group.targets.all()}
+    moved = any(
+        target.due_at and target.scheduled_at and before.get(target.id, target.scheduled_at) != target.scheduled_at
+        for target in after.targets.all()
+    )
+    if ended or after.status == GroupStatus.PENDING_CONFIRMATION != group.status:
+        return ((f"post.{after.status}", None),)
+    return ((f"post.{GroupStatus.SCHEDULED}", None),) if moved and is_released(after) else ()
+
+
+def _edited_targets(group: PostGroup, after: PostGroup, changed: Sequence[PostTarget]) -> list[PostTarget]:
+    """Return the targets of an edited post group: those that have begun, and the changed ones, which keep their ids.
+
+    A target that the edit leaves out is deleted, or cancelled if others have begun. What has begun keeps its text.
+    """
+    stored = {target.account_id: target for target in after.targets.all()}
+    begun = [target for target in stored.values() if _has_begun(target)]
+    for target in begun:
+        if target.text is None and after.text != group.text:
+            target.text = group.text
+    rows = list(begun)
+    for row in changed:
+        if kept := stored.get(row.account_id):
             take_target_from_publisher(kept)
             for name in EDITED_TARGET_FIELDS:
                 setattr(kept, name, getattr(row, name))
         rows.append(kept or row)
+    for left_out in [target for target in stored.values() if target not in rows] if begun else ():
+        if left_out.status != TargetStatus.CANCELLED:
+            cancel_planned_target(left_out)
+        rows.append(left_out)
+    first_free = 1 + max((each.position for each in begun), default=-1)
+    for position, row in enumerate(rows[len(begun) :], first_free):
+        row.position = position
     return rows

@@ -7,13 +7,13 @@ import time
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Exists, Q
 from django.utils import timezone
 
 from config.api.request_limits import WebThreadLimit
 from posts import selectors
-from posts.models import PostGroup
-from posts.states import FINISHED_GROUP_STATUSES, GroupStatus
+from posts.models import PostGroup, PostTarget
+from posts.states import FINISHED_GROUP_STATUSES, UNFINISHED_TARGET_STATUSES, GroupStatus
 
 POLL_SECONDS = 0.1
 UNAPPROVED_GROUP_STATUSES = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
@@ -44,10 +44,12 @@ def wait_until_finished(post_group_id: str) -> PostGroup:
 
 
 def _poll_until_finished(post_group_id: str, deadline: float) -> None:
-    not_soon_finished = Q(status__in=UNAPPROVED_GROUP_STATUSES) | Q(
-        status=GroupStatus.SCHEDULED, scheduled_at__gt=timezone.now() + timedelta(seconds=settings.WAIT_SECONDS)
+    # Targets that are scheduled for later are not waited for.
+    soon = Q(scheduled_at=None) | Q(scheduled_at__lte=timezone.now() + timedelta(seconds=settings.WAIT_SECONDS))
+    awaited = PostTarget.objects.filter(soon, group=post_group_id, status__in=UNFINISHED_TARGET_STATUSES)
+    wait_over = PostGroup.objects.filter(
+        Q(status__in=(*FINISHED_GROUP_STATUSES, *UNAPPROVED_GROUP_STATUSES)) | ~Exists(awaited), pk=post_group_id
     )
-    wait_over = PostGroup.objects.filter(Q(status__in=FINISHED_GROUP_STATUSES) | not_soon_finished, pk=post_group_id)
     while time.monotonic() < deadline and not _stopping.is_set():
         if wait_over.exists():
             return

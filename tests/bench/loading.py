@@ -74,6 +74,7 @@ def _copy_post(connection: psycopg.Connection[DictRow], group_id: str, named: Ma
         "group_id": _new("src.group_id"),
         "account_id": "(%(accounts)s::text[])[1 + n %% cardinality(%(accounts)s::text[])]",
         "content_sha256": "encode(sha256(convert_to(src.id || n, 'UTF8')), 'hex')",
+        "scheduled_at": f"src.scheduled_at{later}",
         "due_at": f"src.due_at{later}",
     }
     _copy(connection, "posts_posttarget", target["id"], changes, named)

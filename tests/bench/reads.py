@@ -18,9 +18,10 @@ from auditlog.selectors import workspace_entries
 from billing.month_usage import bill_of, usage_of
 from config.api.caller import Caller, system_caller
 from config.jobs.claims import claim_due
+from posts.day_lists import scheduled_posts_of_day
 from posts.publishing.engine import targets_with_related_rows
 from posts.publishing.outcomes import LEASE
-from posts.selectors import get_post_group, scheduled_posts_of_day, search_posts
+from posts.selectors import get_post_group, search_posts
 from tests.bench import history
 from tests.bench.history import LARGE
 from webhooks.models import Delivery

@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from accounts.models import ConnectedAccount
-from posts.models import PostTarget
+from posts.models import PostGroup, PostTarget
 from tests.conftest import ApiClient
+from tests.factories import AccountFactory
 from tests.posts.publishing.worker import run_until_idle
 from webhooks.models import Event
+from workspaces.models import Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 TOMORROW = "2027-03-11T12:00:00Z"
@@ -30,6 +32,18 @@ def create(api: ApiClient, *accounts: ConnectedAccount, **fields: Any) -> dict[s
     answer = api.post("/posts", body_for(*accounts, **fields))
     assert answer.status_code == 201, answer.content
     return dict(answer.json()["post_group"])
+
+
+def group_with_target(workspace: Workspace, at: datetime | None, status: str = "scheduled", **fields: Any) -> PostGroup:
+    """A stored group with this status and one target, without the checks of the API."""
+    account = ConnectedAccount.objects.filter(workspace=workspace, sandbox=True).first() or AccountFactory(
+        workspace=workspace
+    )
+    made = {"created_by_type": "user", "trace_id": "0" * 32, **fields}
+    group = PostGroup.objects.create(workspace=workspace, status=status, scheduled_at=at, **made)
+    target = {"account": account, "platform": account.platform, "content_sha256": ""}
+    PostTarget.objects.create(group=group, position=0, scheduled_at=at, **target)
+    return group
 
 
 def read(api: ApiClient, group: dict[str, Any]) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def test_a_preview_returns_all_plans_and_writes_nothing(
     answer = batch(api, *posts, dry_run=True, key="k")
 
     result = answer.json()
-    plain: dict[str, Any] = {"text": None, "options": {}}
+    plain: dict[str, Any] = {"text": None, "options": {}, "scheduled_at": None}
     real = {"platform": "telegram", "connected_account_id": telegram_account.id, "cost_cents": 1, **plain}
     sandbox = {"platform": "bluesky", "connected_account_id": account.id, "cost_cents": 0, **plain}
     assert answer.status_code == 201
@@ -130,7 +130,7 @@ def test_a_preview_returns_all_plans_and_writes_nothing(
         "operation": "posts.create_batch",
         "would_create": {
             "post_groups": [
-                {"status": "scheduled", "targets": [real], "cost_cents": 1},
+                {"status": "scheduled", "targets": [{**real, "scheduled_at": TOMORROW}], "cost_cents": 1},
                 {"status": "draft", "targets": [sandbox, real], "cost_cents": 1},
             ],
             "cost_cents": 2,

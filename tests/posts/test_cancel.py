@@ -98,18 +98,20 @@ def test_cancelling_twice_is_refused(api: ApiClient, account: ConnectedAccount, 
     assert_envelope(api.delete(path), 409, "INVALID_STATE")
 
 
-def test_one_claimed_target_prevents_the_whole_change(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
+def test_a_claimed_target_is_published_and_the_others_are_cancelled(
+    api: ApiClient, accounts: list[ConnectedAccount], clock: Any
+) -> None:
     group = create(api, *accounts, scheduled_at=NOON.isoformat())
-    [claimed] = claim_due(PostTarget.objects.all(), limit=1, lease=LEASE)
+    [claimed] = claim_due(PostTarget.objects.filter(platform=accounts[0].platform), limit=1, lease=LEASE)
 
-    for query in ("", "?dry_run=true"):
-        assert_envelope(api.delete(f"/posts/{group['id']}{query}"), 409, "INVALID_STATE")
-    assert {target["status"] for target in read(api, group)["targets"]} == {"pending"}
+    cancelled = api.delete(f"/posts/{group['id']}").json()["post_group"]
+
+    assert (cancelled["status"], cancelled["finished_at"]) == ("scheduled", None)
+    assert [target["status"] for target in cancelled["targets"]] == ["pending", "cancelled", "cancelled"]
     assert kinds_of(group) == ["post.scheduled"]
-
     publish_claimed(claimed)
-    run_until_idle()
-    assert read(api, group)["status"] == "published"
+    assert (read(api, group)["status"], run_until_idle()) == ("published", 0)
+    assert kinds_of(group) == ["post.scheduled", "post.target.published", "post.published"]
 
 
 def test_a_worker_whose_claim_expired_cannot_publish_a_cancelled_group(

@@ -32,6 +32,7 @@ def test_a_dry_run_returns_the_plan_and_writes_only_an_audit_entry(
     assert answer.status_code == 201
     preview = answer.json()
     target: dict[str, Any] = {"text": None, "options": {}}
+    time = {"scheduled_at": TOMORROW}
     assert preview.pop("validation")["valid"] is True
     assert preview.pop("plan_hash").startswith("sha256:")
     assert preview == {
@@ -47,8 +48,8 @@ def test_a_dry_run_returns_the_plan_and_writes_only_an_audit_entry(
         "would_create": {
             "status": "scheduled",
             "targets": [
-                {"platform": "bluesky", "connected_account_id": account.id, "cost_cents": 0, **target},
-                {"platform": "telegram", "connected_account_id": telegram_account.id, "cost_cents": 1, **target},
+                {"platform": "bluesky", "connected_account_id": account.id, "cost_cents": 0, **target, **time},
+                {"platform": "telegram", "connected_account_id": telegram_account.id, "cost_cents": 1, **target, **time},
             ],
             "cost_cents": 1,
         },

@@ -22,7 +22,7 @@ from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.people import as_user
 from tests.posts.publishing.worker import run_until_idle
-from tests.posts.rows import TOMORROW, create
+from tests.posts.rows import TOMORROW, create, group_with_target
 from workspaces.models import User, Workspace
 
 MINUTE = timedelta(minutes=1)
@@ -39,9 +39,7 @@ def ids(answer: Any) -> list[str]:
 
 
 def group_at(workspace: Workspace, at: datetime | None, status: str = "scheduled") -> PostGroup:
-    return PostGroup.objects.create(
-        workspace=workspace, status=status, scheduled_at=at, created_by_type="user", trace_id="0" * 32
-    )
+    return group_with_target(workspace, at, status)
 
 
 def first_minute_of(day: date, zone: ZoneInfo) -> datetime:

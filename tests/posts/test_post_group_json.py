@@ -51,6 +51,7 @@ def groups(
         finished_at=moment + timedelta(seconds=1),
         rejection_reason="Not today.",
     )
+    PostTarget.objects.filter(group__text="Bench Ω").update(scheduled_at=moment)
     error = {"code": "X", "message": "y", "suggested_action": "z", "auto_fixable": True, "trace_id": "t"}
     PostTarget.objects.filter(platform="telegram").update(
         status=TargetStatus.FAILED,
@@ -83,9 +84,11 @@ def test_the_answer_to_get_equals_the_serializers_output(api: ApiClient, groups:
 
 def test_times_are_utc_in_any_active_time_zone(groups: list[PostGroup]) -> None:
     [group] = [group for group in groups if group.text == "Bench Ω"]
-    group.scheduled_at = datetime(2027, 3, 1, 9, 30, tzinfo=ZONE)
+    target = group.targets.all()[0]
+    target.scheduled_at = datetime(2027, 3, 1, 9, 30, tzinfo=ZONE)
     with timezone.override(ZONE):
-        assert post_group_json(group, [])["scheduled_at"] == "2027-02-28T20:30:00Z"
+        shown = post_group_json(group, [target])
+        assert shown["scheduled_at"] == shown["targets"][0]["scheduled_at"] == "2027-02-28T20:30:00Z"
 
 
 def test_the_json_of_a_list_equals_the_serializers_output(groups: list[PostGroup]) -> None:

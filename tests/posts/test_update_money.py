@@ -143,17 +143,18 @@ def test_an_edit_by_an_agent_that_needs_confirmation_needs_approval_again(
     assert billing.find_wrong_month_counters() == []
 
 
-def test_one_claimed_target_prevents_the_whole_change(
+def test_a_claimed_target_keeps_its_text_and_its_hold(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, x_account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, telegram_account, x_account, scheduled_at="2027-03-10T12:00:00Z")
     [claimed] = claim_due(PostTarget.objects.filter(platform="telegram"), limit=1, lease=LEASE)
 
-    for dry_run in (True, False):
-        for changes in ({"text": "Better"}, {"targets": targets_for(x_account)}):
-            assert_envelope(patch(api, group, **changes, dry_run=dry_run), 409, "INVALID_STATE")
-    assert (read(api, group), held()) == (group, {(workspace.id, 3): 3})
+    edited = group_in(patch(api, group, text="Better"))
 
+    assert (edited["text"], [each["text"] for each in edited["targets"]]) == ("Better", ["Hello", None])
+    assert held() == {(workspace.id, 3): 3}
+    left = group_in(patch(api, group, targets=targets_for(telegram_account)))
+    assert ([each["status"] for each in left["targets"]], held()) == (["pending", "cancelled"], {(workspace.id, 3): 1})
     publish_claimed(claimed)
     assert read(api, group)["targets"][0]["status"] == "published"
 

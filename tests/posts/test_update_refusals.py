@@ -8,6 +8,9 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from config.db.ids import new_id
+from config.jobs.claims import claim_due
+from posts.models import PostTarget
+from posts.publishing.outcomes import LEASE
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
@@ -75,7 +78,7 @@ def test_an_agent_cannot_remove_accounts_that_it_may_not_use(
     assert patch(wide, group, targets=targets_for(accounts[0])).status_code == 200
 
 
-@pytest.mark.parametrize("state", ["publishing", "retrying", "published", "failed", "cancelled", "retried"])
+@pytest.mark.parametrize("state", ["begun", "retrying", "published", "failed", "cancelled", "retried"])
 def test_started_and_finished_groups_cannot_be_edited(
     api: ApiClient, account: ConnectedAccount, clock: Any, state: str
 ) -> None:
@@ -83,7 +86,9 @@ def test_started_and_finished_groups_cannot_be_edited(
     group = create(api, account, text=texts.get(state, "Hello"), **({"draft": True} if state == "cancelled" else {}))
     if state == "cancelled":
         api.delete(f"/posts/{group['id']}")
-    elif state != "publishing":
+    elif state == "begun":
+        claim_due(PostTarget.objects.all(), limit=1, lease=LEASE)
+    else:
         run_until_idle()
     if state == "retried":
         api.post(f"/posts/{group['id']}/retry", {"scheduled_at": TOMORROW})

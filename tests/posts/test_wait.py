@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from config.api.request_limits import WebThreadLimit
@@ -48,6 +50,18 @@ def test_the_response_is_sent_when_the_group_is_finished(
     group = answer.json()["post_group"]
     assert (answer.status_code, group["status"]) == (201, "partial")
     assert group["finished_at"] is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_targets_of_a_later_time_are_not_waited_for(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
+    body = body_for(*accounts[:2], wait=True)
+    body["targets"][1]["scheduled_at"] = (timezone.now() + timedelta(days=1)).isoformat()
+    started = time.monotonic()
+
+    answer, _ = at_once(2, lambda n: publish_when_it_is_due() if n else api.post("/posts", body))
+
+    assert [each["status"] for each in answer.json()["post_group"]["targets"]] == ["published", "pending"]
+    assert time.monotonic() - started < LONG / 2
 
 
 @pytest.mark.django_db(transaction=True)

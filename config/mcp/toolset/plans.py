@@ -215,7 +215,8 @@ def _summary(preview: Mapping[str, Any], zone: ZoneInfo) -> str:
     if "status" not in would:  # a batch
         return f"Would create {len(would['post_groups'])} posts. Cost: {price_in_words(would['cost_cents'])}."
     what = WOULD.get(would["status"], f"leave the post {would['status']}")
-    at = preview["request"].get("scheduled_at") or would.get("scheduled_at")
+    times = [target["scheduled_at"] for target in would["targets"] if target["scheduled_at"]]
+    at = would.get("scheduled_at") or min(times, default=None)
     when = f" for {local_time(at, zone)}" if at and would["status"] == GroupStatus.SCHEDULED else ""
     accounts = f"{len(would['targets'])} account{'' if len(would['targets']) == 1 else 's'}"
     return f"Would {what}{when}: {accounts}. Cost: {price_in_words(would['cost_cents'])}."

@@ -13,6 +13,7 @@ from config.api.serializers import StrictSerializer
 from config.mcp.answers import OUTSIDE_TEXT, local_time, price_in_words, shortened
 from config.mcp.declaration import Tool, workspace_id_of
 from posts import selectors
+from posts.day_lists import scheduled_posts_of_day
 from posts.local_time import local_day_window
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import listed_post_json, post_group_json
@@ -93,9 +94,7 @@ def find_posts(
     else:
         zone = ZoneInfo(timezone) if timezone else workspace_zone(workspace_id)
         window = local_day_window(date, zone.key)
-        page = selectors.scheduled_posts_of_day(
-            caller=caller, workspace_id=workspace_id, window=window, limit=PAGE, cursor=cursor
-        )
+        page = scheduled_posts_of_day(caller=caller, workspace_id=workspace_id, window=window, limit=PAGE, cursor=cursor)
         rows = [row for row in page.rows if status in (None, row.status) and _contains(row, query)]
     more = " Call find_posts with cursor: next_cursor for more." if page.next_cursor else ""
     return {

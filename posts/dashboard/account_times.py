@@ -1,0 +1,46 @@
+"""The composer's times of single accounts: an account without one is published to together with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.http import QueryDict
+
+from posts.content import own_scheduled_at
+from posts.dashboard.forms import ScheduleForm
+from posts.models import PostGroup
+
+
+@dataclass(frozen=True)
+class AccountTimes:
+    """The forms for the publishing times of the chosen accounts, by account id. `requested`: a person wants to see them."""
+
+    forms: dict[str, ScheduleForm]
+    requested: bool
+
+    @classmethod
+    def from_form(
+        cls, sent: QueryDict | None, group: PostGroup | None, account_ids: Iterable[str], zone: ZoneInfo
+    ) -> AccountTimes:
+        """Build the forms from what was submitted in the composer, or else from the post that is edited."""
+        own = {target.account_id: own_scheduled_at(group, target) for target in group.targets.all()} if group else {}
+        forms = {pk: ScheduleForm(sent, prefix=f"time-{pk}", zone=zone, at=own.get(pk)) for pk in dict.fromkeys(account_ids)}
+        requested = sent is not None and (sent.get("action") == "times" or any(name.startswith("time-") for name in sent))
+        return cls(forms, requested)
+
+    @property
+    def entered(self) -> dict[str, datetime]:
+        """Return the valid times by account id."""
+        found = {pk: form.publishing_time for pk, form in self.forms.items() if form.is_valid()}
+        return {pk: at for pk, at in found.items() if at}
+
+    @property
+    def are_shown(self) -> bool:
+        return self.requested or any(form["when"].value() for form in self.forms.values())
+
+    @property
+    def have_errors(self) -> bool:
+        return any(form.errors for form in self.forms.values())

@@ -1,0 +1,47 @@
+"""The times of a post's targets: each has its own, or that of its post group, or none and is published at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from config.api.errors import ValidationFailed
+from posts.content import TargetWrite
+from posts.states import GroupStatus
+
+PAST_TOLERANCE = timedelta(seconds=60)
+MAX_SCHEDULE_AHEAD = timedelta(days=366)
+
+
+def check_schedule(scheduled_at: datetime | None, targets: Sequence[TargetWrite] = ()) -> None:
+    """Raise ValidationFailed if a time of a post or of its targets is over 60 seconds ago or over 366 days ahead."""
+    now = timezone.now()
+    times = [("scheduled_at", scheduled_at)]
+    times += [(f"targets[{index}].scheduled_at", target.scheduled_at) for index, target in enumerate(targets)]
+    problems = []
+    for field, at in times:
+        if at and at < now - PAST_TOLERANCE:
+            message = "Must not be more than 60 seconds in the past."
+            problems.append({"field": field, "code": "past", "message": message})
+        elif at and at > now + MAX_SCHEDULE_AHEAD:
+            problems.append({"field": field, "code": "too_far", "message": "Must not be more than 366 days ahead."})
+    if problems:
+        raise ValidationFailed(details=problems)
+
+
+def times_of_targets(scheduled_at: datetime | None, targets: Sequence[TargetWrite]) -> list[datetime | None]:
+    """Return the time of each target of a post to write, None for those that are published at once."""
+    return [target.scheduled_at or scheduled_at for target in targets]
+
+
+def status_when_released(times: Iterable[datetime | None]) -> GroupStatus:
+    """Return the status of a post group that is released: scheduled, unless one of its targets is published at once."""
+    return GroupStatus.SCHEDULED if all(times) else GroupStatus.PUBLISHING
+
+
+def scopes_of_times(times: Iterable[datetime | None]) -> list[str]:
+    """Return the scopes that a caller needs to publish at these times: one for times to come, and one for publishing now."""
+    known = set(map(bool, times))
+    return [scope for scheduled, scope in ((True, "posts.schedule"), (False, "posts.publish")) if scheduled in known]
