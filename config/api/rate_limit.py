@@ -1,6 +1,7 @@
 """The API's rate limits by API key, person and workspace: a request over one of these limits is refused.
 
-Each key and each person has a bucket, and all keys of a workspace share another one. A minute's requests may come at once.
+Each key and each person has a bucket, and all keys of a workspace share another one. The requests of a whole period, usually
+a minute, may come at once.
 
 There are two limiters with one interface, `take(*buckets)`. `SharedLimiter` counts in Redis, for all processes.
 `LocalLimiter` counts in this process; it is used without Redis and while Redis is down. The limit then applies to each
@@ -31,18 +32,17 @@ MAX_LOCAL_ENTRIES = 10_000
 _GCRA = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
-local period = tonumber(ARGV[1])
 local allowed, backlogs = 1, {}
 for n, key in ipairs(KEYS) do
   backlogs[n] = math.max(tonumber(redis.call('GET', key) or '0') - now, 0)
-  if backlogs[n] + tonumber(ARGV[n + 1]) > period + 0.000001 then
+  if backlogs[n] + tonumber(ARGV[2 * n - 1]) > tonumber(ARGV[2 * n]) + 0.000001 then
     allowed = 0
   end
 end
 for n, key in ipairs(KEYS) do
   if allowed == 1 then
-    backlogs[n] = backlogs[n] + tonumber(ARGV[n + 1])
-    redis.call('SET', key, string.format('%.6f', now + backlogs[n]), 'EX', math.ceil(period))
+    backlogs[n] = backlogs[n] + tonumber(ARGV[2 * n - 1])
+    redis.call('SET', key, string.format('%.6f', now + backlogs[n]), 'EX', math.ceil(tonumber(ARGV[2 * n])))
   end
   backlogs[n] = tostring(backlogs[n])
 end
@@ -52,14 +52,15 @@ return {allowed, backlogs}
 
 @dataclass(frozen=True)
 class Bucket:
-    """The key and size of a rate limit bucket of one API key, person or workspace: `limit` requests per minute."""
+    """The key and size of a rate limit bucket, such as that of one API key: `limit` requests in `period` seconds."""
 
     key: str
     limit: int
+    period: float = PERIOD_SECONDS
 
     @property
     def leaky_bucket(self) -> LeakyBucket:
-        return LeakyBucket(PERIOD_SECONDS / self.limit, PERIOD_SECONDS)
+        return LeakyBucket(self.period / self.limit, self.period)
 
 
 @dataclass(frozen=True)
@@ -123,9 +124,8 @@ class SharedLimiter:
             return self._local.count_unless_limited(*buckets)
         keys = [f"rate:{bucket.limit}:{bucket.key}" for bucket in buckets]
         try:
-            allowed, backlogs = self._script(
-                keys=keys, args=[PERIOD_SECONDS, *(bucket.leaky_bucket.interval for bucket in buckets)]
-            )
+            sizes = [size for bucket in buckets for size in (bucket.leaky_bucket.interval, bucket.period)]
+            allowed, backlogs = self._script(keys=keys, args=sizes)
         except redis.RedisError as error:
             self._silent_until = time.monotonic() + PAUSE_AFTER_FAILURE
             logger.warning("Redis does not count the rate limit (%s); this process counts for itself.", error)
