@@ -1,4 +1,4 @@
-"""The Django admin tables of agents, their one-time claim tokens, and API keys. The tokens' values are never shown."""
+"""The Django admin tables of agents, API keys, claim tokens and the OAuth server. The tokens' values are never shown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from agents.models import Agent, ApiKey, ClaimToken
+from agents.models import Agent, ApiKey, ClaimToken, OAuthClient, OAuthGrant
 from agents.services import revoke_agent, revoke_key_as_operator
 from config.api.admin import ReadOnlyAdmin
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
@@ -62,3 +62,18 @@ class ClaimTokenAdmin(ReadOnlyAdmin):
     list_select_related = ("agent",)
     indexed_lookups = {"agt": "agent_id"}
     secrets = ("token_sha256",)
+
+
+@admin.register(OAuthClient)
+class OAuthClientAdmin(ReadOnlyAdmin):
+    list_display = ("id", "name", "verified_host", "created_at")
+    search_fields = ("client_id__exact", "name")
+    extra_fields = ("verified_host",)
+
+
+@admin.register(OAuthGrant)
+class OAuthGrantAdmin(ReadOnlyAdmin):
+    list_display = ("id", "client", "agent", "resource", "expires_at", "ended_at", "last_used_at")
+    list_select_related = ("client", "agent")
+    finds = {"agt": "agent_id", "ocl": "client_id"}
+    secrets = ("code_sha256", "code_challenge")

@@ -1,5 +1,6 @@
-"""Bearer authentication of API requests: by API keys, by agents' claim tokens, and by the identity provider's access tokens.
+"""Bearer authentication of API requests: by API keys, agents' claim tokens, and access tokens.
 
+Access tokens of this service's OAuth server belong to agents, those of the identity provider to people.
 In development without a provider, the service's own user tokens are accepted too.
 """
 
@@ -17,7 +18,8 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from agents import oidc_tokens, tokens
-from agents.models import Agent, ApiKey, ClaimToken
+from agents.models import Agent, ApiKey, ClaimToken, OAuthGrant, OAuthToken
+from agents.oauth.addresses import MCP_PATH, resource_at
 from agents.services import record_new_key_network, require_allowed_network
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.errors import ApiKeyExpired, ApiKeyRevoked, Unauthenticated
@@ -31,9 +33,11 @@ CLIENT_NAMES = ("cli", "mcp", "agent_runtime")
 class BearerAuthentication(BaseAuthentication):
     """The bearer authentication of API requests, which sets `request.user` to the Caller (a user, an agent or an API key).
 
-    Raises Unauthenticated, ApiKeyExpired, ApiKeyRevoked, Forbidden (from a network that the key does not allow),
-    ServiceUnavailable.
+    `path` is that of the resource for which an access token of this service's OAuth server must be issued. Raises
+    Unauthenticated, ApiKeyExpired, ApiKeyRevoked, Forbidden (from a network that the key does not allow), ServiceUnavailable.
     """
+
+    path = ""
 
     def authenticate(self, request: Request) -> tuple[Caller, None] | None:
         header = request.META.get("HTTP_AUTHORIZATION", "")
@@ -42,7 +46,7 @@ class BearerAuthentication(BaseAuthentication):
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("The Authorization header must be `Bearer <token>`.")
-        caller, key = _authenticate_token(token.strip())
+        caller, key = _authenticate_token(token.strip(), resource_at(self.path))
         client = request.META.get("HTTP_X_SERVICE_CLIENT", "")
         caller.via = client if client in CLIENT_NAMES else None
         caller.ip = _ip_address(request.META.get("REMOTE_ADDR", ""))
@@ -55,7 +59,13 @@ class BearerAuthentication(BaseAuthentication):
         return "Bearer"
 
 
-def _authenticate_token(token: str) -> tuple[Caller, ApiKey | None]:
+class McpBearerAuthentication(BearerAuthentication):
+    """The bearer authentication of the Model Context Protocol endpoint. Only access tokens differ from those of the API."""
+
+    path = MCP_PATH
+
+
+def _authenticate_token(token: str, resource: str) -> tuple[Caller, ApiKey | None]:
     """Return the caller to whom a bearer token belongs and, if the token is an API key, also the key."""
     if token.startswith(tokens.USER_TOKEN_PREFIX):
         return _user_caller(token), None
@@ -63,6 +73,8 @@ def _authenticate_token(token: str) -> tuple[Caller, ApiKey | None]:
         return oidc_tokens.authenticate_provider_token(token), None
     if not tokens.is_well_formed_token(token):
         raise Unauthenticated("This token is not one of this service's.")
+    if token.startswith(tokens.ACCESS_TOKEN_PREFIX):
+        return _access_token_caller(token, resource), None
     return (_claim_caller(token), None) if token.startswith(tokens.CLAIM_TOKEN_PREFIX) else _key_caller(token)
 
 
@@ -91,10 +103,50 @@ def _key_caller(token: str) -> tuple[Caller, ApiKey]:
         retention_tier=workspace.retention_tier,
     )
     if agent:
-        caller.kind, caller.actor_id, caller.mode = "agent", agent.id, agent.default_mode
-        caller.rate_limit_per_minute = agent.capped_rate_limit_per_minute
-        caller.account_allowlist = None if agent.account_allowlist is None else tuple(agent.account_allowlist)
+        _act_as_agent(caller, agent)
     return caller, key
+
+
+def _act_as_agent(caller: Caller, agent: Agent) -> None:
+    caller.kind, caller.actor_id, caller.mode = "agent", agent.id, agent.default_mode
+    caller.rate_limit_per_minute = agent.capped_rate_limit_per_minute
+    caller.account_allowlist = None if agent.account_allowlist is None else tuple(agent.account_allowlist)
+
+
+_oauth_token_by_digest = FixedSelect(OAuthToken, where=("access_sha256",), join=("grant", "agent", "workspace"))
+
+
+def _access_token_caller(token: str, resource: str) -> Caller:
+    """Return the caller for an access token of this service's OAuth server: the agent as which its client may act.
+
+    All tokens of a grant count as one key, so that a refresh does not give a new rate limit.
+    """
+    stored = tokens.token_digest(token)
+    found = _oauth_token_by_digest.first(stored)
+    if found is None or not hmac.compare_digest(found.access_sha256, stored):
+        raise Unauthenticated("This token is not one of this service's.")
+    grant, agent, workspace, now = found.grant, found.agent, found.workspace, timezone.now()
+    if grant.ended_at or agent.status == Agent.Status.REVOKED or workspace.status == WorkspaceStatus.DELETED:
+        raise ApiKeyRevoked("The access of this program was ended.", suggested_action="Connect the program again.")
+    if found.access_expires_at <= now:
+        raise ApiKeyExpired("This access token has expired.", suggested_action="Refresh it, or connect the program again.")
+    if grant.resource != resource:
+        raise Unauthenticated(f"This access token is for {grant.resource}, not for {resource}.")
+    caller = Caller(
+        kind="agent",
+        actor_id=agent.id,
+        key_id=grant.id,
+        workspace_id=workspace.id,
+        scopes=frozenset(agent.scopes),
+        workspace_owner_id=workspace.owner_user_id,
+        workspace_status=workspace.status,
+        retention_tier=workspace.retention_tier,
+    )
+    _act_as_agent(caller, agent)
+    if grant.last_used_at is None or now - grant.last_used_at > LAST_USED_INTERVAL:
+        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_INTERVAL)
+        OAuthGrant.objects.filter(stale, pk=grant.pk).update(last_used_at=now)
+    return caller
 
 
 def _record_use(caller: Caller, key: ApiKey) -> None:

@@ -1,6 +1,8 @@
-"""Models of agents, API keys and the claim tokens that agents exchange for API keys."""
+"""Models of agents, API keys, the claim tokens that agents exchange for API keys, and the OAuth server."""
 
 from __future__ import annotations
+
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import models
@@ -116,3 +118,102 @@ class ClaimToken(models.Model):
 
     def __str__(self) -> str:
         return f"claim of {self.agent_id}"
+
+
+class OAuthClient(TimestampedModel):
+    """An OAuth client: a program that may ask people for access. All clients are public: they have no secret.
+
+    Its `client_id` is its own id if it registered itself (RFC 7591), or else the URL of its client ID metadata document. The
+    document was last read at `document_read_at`.
+    """
+
+    id = PrefixedIdField("ocl")
+    client_id = models.CharField(max_length=500, unique=True)
+    name = models.CharField(max_length=200)
+    redirect_uris = models.JSONField(default=list)
+    grant_types = models.JSONField(default=list)
+    document_read_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.client_id})"
+
+    @property
+    def verified_host(self) -> str:
+        """Return the host whose owner publishes the client's metadata document; "" for a client that registered itself."""
+        return urlsplit(self.client_id).hostname or "" if self.document_read_at else ""
+
+
+class OAuthGrant(TimestampedModel):
+    """An OAuth grant: a person's permission for a client to act as an agent, with the authorization code given for it.
+
+    A grant by the device flow has no authorization code. `resource` is the URL that its access tokens open (RFC 8707).
+    """
+
+    id = PrefixedIdField("ogr")
+    client = models.ForeignKey(OAuthClient, on_delete=models.PROTECT, related_name="grants")
+    agent = models.OneToOneField(Agent, on_delete=models.CASCADE, related_name="oauth_grant")
+    resource = models.CharField(max_length=2048)
+    redirect_uri = models.CharField(max_length=2048, blank=True)
+    code_sha256 = models.CharField(max_length=64, unique=True, null=True)
+    code_challenge = models.CharField(max_length=128, blank=True)
+    code_expires_at = models.DateTimeField(null=True)
+    code_used_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.client_id} as {self.agent_id}"
+
+    @property
+    def redirect_host(self) -> str:
+        """Return the host to which the person was sent back, with its port; "" for a grant by the device flow."""
+        return urlsplit(self.redirect_uri).netloc
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the OAuth grant has neither ended nor expired; the agent may still be revoked."""
+        return self.ended_at is None and self.expires_at > timezone.now()
+
+
+class OAuthToken(models.Model):
+    """An access token of an OAuth grant with the refresh token issued beside it; only their SHA-256 are stored.
+
+    A refresh token is used once: at `refreshed_at` another row replaced this one.
+    """
+
+    grant = models.ForeignKey(OAuthGrant, on_delete=models.CASCADE, related_name="tokens")
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="oauth_tokens")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    access_sha256 = models.CharField(max_length=64, unique=True)
+    access_expires_at = models.DateTimeField()
+    refresh_sha256 = models.CharField(max_length=64, unique=True)
+    refresh_expires_at = models.DateTimeField(db_index=True)
+    refreshed_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"token of {self.grant_id}"
+
+
+class DeviceAuthorization(models.Model):
+    """A device authorization (RFC 8628): a client waits until a person enters its `user_code` and decides.
+
+    `interval` is the number of seconds that the client must wait between its requests.
+    """
+
+    client = models.ForeignKey(OAuthClient, on_delete=models.CASCADE, related_name="device_authorizations")
+    device_code_sha256 = models.CharField(max_length=64, unique=True)
+    user_code = models.CharField(max_length=8, unique=True)
+    resource = models.CharField(max_length=2048)
+    scopes = models.JSONField(default=list)
+    interval = models.PositiveIntegerField()
+    polled_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(db_index=True)
+    denied_at = models.DateTimeField(null=True)
+    grant = models.OneToOneField(OAuthGrant, on_delete=models.CASCADE, null=True, related_name="device_authorization")
+    used_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"device authorization of {self.client_id}"

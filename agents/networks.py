@@ -44,6 +44,18 @@ def network_of(address: str) -> str:
     return str(IPv6Network((int(found), IPV6_PREFIX_LENGTH), strict=False))
 
 
+def subscriber_address(address: str) -> str:
+    """Return the IP address by which callers without a token are counted: an IPv4 address, or the /64 of an IPv6 address.
+
+    One subscriber usually has all addresses of a /64. Returns "" for a text that is no IP address.
+    """
+    try:
+        found = _plain(address)
+    except ValueError:
+        return ""
+    return str(found) if isinstance(found, IPv4Address) else str(IPv6Network((int(found), 64), strict=False))
+
+
 def _network_error(text: str) -> str:
     try:
         network = ip_network(text, strict=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from agents import tokens
@@ -30,17 +31,17 @@ def get_accessible_agent(*, caller: Caller, agent_id: str, scope: str | None = N
 
 
 def agents_with_key_info(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
-    """Return a page of a workspace's agents, each with whether it has an API key and when it last used one. Raises NotFound.
+    """Return a page of a workspace's agents, each with whether it has an API key and when it was last used. Raises NotFound.
 
     The newest agents come first. Adds `has_key` (a key was ever issued), `claim_until` (expiry of the unused claim token)
-    and `last_used_at`.
+    and `last_used_at` (of its keys and of its OAuth grant).
     """
     require_access(caller, workspace_id, None, write=False)
     return paginate_newest_first(_with_use(Agent.objects.filter(workspace_id=workspace_id)), limit=limit, cursor=cursor)
 
 
 def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
-    """Return an agent of a workspace, with whether it has an API key and when it last used one. Raises NotFound."""
+    """Return an agent of a workspace, with whether it has an API key and when it was last used. Raises NotFound."""
     require_access(caller, workspace_id, None, write=False)
     rows = Agent.objects.filter(pk=agent_id, workspace_id=workspace_id)
     agent = _with_use(rows).first() if is_id(agent_id, "agt") else None
@@ -80,10 +81,13 @@ def get_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:
 def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
     keys = ApiKey.objects.filter(agent=OuterRef("pk")).order_by()
     claims = ClaimToken.objects.filter(agent=OuterRef("pk"), burned_at=None)
-    return rows.annotate(
+    key_used_at = Subquery(keys.values("agent").annotate(latest=Max("last_used_at")).values("latest"))
+    grant_used_at = F("oauth_grant__last_used_at")
+    return rows.select_related("oauth_grant__client").annotate(
         has_key=Exists(keys),
         claim_until=Subquery(claims.values("expires_at")[:1]),
-        last_used_at=Subquery(keys.values("agent").annotate(latest=Max("last_used_at")).values("latest")),
+        # SQLite's MAX of two values is null if one of them is.
+        last_used_at=Greatest(Coalesce(key_used_at, grant_used_at), Coalesce(grant_used_at, key_used_at)),
     )
 
 

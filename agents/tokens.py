@@ -1,7 +1,8 @@
 """The format of bearer tokens: a prefix such as `sps_key_`, 43 random base62 characters and a CRC32 checksum.
 
 The checksum lets secret scanners recognize real tokens, and refuses a mistyped one without a query. Only the SHA-256 is
-stored: 256 random bits need no slow hash. Pattern: `sps_(key|agt|clm)_[0-9A-Za-z]{49}`.
+stored: 256 random bits need no slow hash. Pattern: `sps_(key|agt|clm|oat|ort|oac|odc)_[0-9A-Za-z]{49}`. The last four are
+the OAuth server's access tokens, refresh tokens, authorization codes and device codes.
 """
 
 from __future__ import annotations
@@ -13,23 +14,37 @@ import secrets
 import zlib
 
 from django.core import signing
+from django.utils.crypto import salted_hmac
 
+RANDOM_LENGTH = 43  # characters with 256 bits
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 WORKSPACE_KEY_PREFIX, AGENT_KEY_PREFIX = "sps_key_", "sps_agt_"
 CLAIM_TOKEN_PREFIX, USER_TOKEN_PREFIX = "sps_clm_", "sps_usr_"
+ACCESS_TOKEN_PREFIX, REFRESH_TOKEN_PREFIX = "sps_oat_", "sps_ort_"
+AUTHORIZATION_CODE_PREFIX, DEVICE_CODE_PREFIX = "sps_oac_", "sps_odc_"
 SHOWN_KEY_LENGTH = 12  # leading characters of a key that are shown
 USER_TOKEN_SECONDS = 12 * 3600
-_TOKEN_PATTERN = re.compile(r"(sps_(?:key|agt|clm)_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
+_TOKEN_PATTERN = re.compile(r"(sps_(?:key|agt|clm|oat|ort|oac|odc)_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
 _SALT = "agents.user-token"
 
 
 def new_token(kind: str) -> str:
-    body = kind + "".join(secrets.choice(ALPHABET) for _ in range(43))
+    body = kind + "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_LENGTH))
+    return body + _checksum(body)
+
+
+def derive_token(kind: str, credential: str) -> str:
+    """Return the bearer token that is issued for a credential, such as a refresh token: always the same for the same one.
+
+    So a repeated request can be answered again although the service stores only hashes of tokens.
+    """
+    digest = salted_hmac(f"agents.tokens.{kind}", credential, algorithm="sha256").digest()
+    body = kind + _base62(int.from_bytes(digest), RANDOM_LENGTH)
     return body + _checksum(body)
 
 
 def is_well_formed_token(token: str) -> bool:
-    """Return whether a text has the format and the correct checksum of an API key's token or a claim token."""
+    """Return whether a text has the format and the correct checksum of one of this service's tokens."""
     match = _TOKEN_PATTERN.fullmatch(token)
     return match is not None and hmac.compare_digest(_checksum(match.group(1)), match.group(2))
 
@@ -54,8 +69,12 @@ def user_id_from_development_token(token: str) -> str | None:
 
 
 def _checksum(text: str) -> str:
-    number, digits = zlib.crc32(text.encode()), ""
-    for _ in range(6):
+    return _base62(zlib.crc32(text.encode()), 6)
+
+
+def _base62(number: int, length: int) -> str:
+    digits = ""
+    for _ in range(length):
         number, rest = divmod(number, 62)
         digits = ALPHABET[rest] + digits
     return digits

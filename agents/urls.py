@@ -1,10 +1,11 @@
-"""The URLs of the API of agents and API keys, and of the dashboard's API key pages."""
+"""The URLs of the API of agents and API keys, of the dashboard's API key pages, and of the OAuth server for programs."""
 
 from __future__ import annotations
 
 from django.urls import path
 
 from agents.dashboard import keys
+from agents.oauth import views as oauth
 from agents.views import AgentViewSet, ApiKeyViewSet
 
 PAGES = "dashboard/workspaces/<str:workspace_id>/api-keys"
@@ -17,6 +18,12 @@ urlpatterns = [
     path("agents/<str:agent_id>/logs", AgentViewSet.as_view({"get": "logs"})),
     path("auth/api-keys", ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
     path("auth/api-keys/<str:api_key_id>", ApiKeyViewSet.as_view({"delete": "destroy"})),
+    path(".well-known/oauth-authorization-server", oauth.server_metadata),
+    path(".well-known/oauth-protected-resource", oauth.api_metadata),
+    path(".well-known/oauth-protected-resource/mcp", oauth.mcp_metadata),
+    path("oauth/token", oauth.token),
+    path("oauth/revoke", oauth.revoke),
+    path("oauth/register", oauth.register),
     path(PAGES, keys.api_keys, name="api-keys"),
     path(f"{PAGES}/new", keys.new_api_key, name="api-key-new"),
     path(f"{PAGES}/<str:api_key_id>/revoke", keys.revoke_api_key, name="api-key-revoke"),

@@ -19,7 +19,7 @@ from config.environment import env
 FORMATS = ("line", "json")
 # The attributes of a log record that JSON lines contain besides the message.
 LOGGED_FIELDS = ("trace_id", "actor", "workspace_id", "operation", "method", "status", "ms", "platform")
-_SECRETS = re.compile(r"(sps_(?:key|agt|clm|usr)_|Bearer +)[^\s\"',;}]+")
+_SECRETS = re.compile(r"(sps_(?:key|agt|clm|usr|oat|ort|oac|odc)_|Bearer +)[^\s\"',;}]+")
 
 
 def without_secrets(text: str) -> str:

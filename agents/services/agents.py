@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from agents import selectors, tokens
 from agents.errors import ClaimTokenExpired, ClaimTokenUsed
-from agents.models import Agent, ApiKey, ClaimToken
+from agents.models import Agent, ApiKey, ClaimToken, OAuthGrant
 from agents.services.keys import IssuedKey, default_expiry, issue_key, require_grantable_scopes
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, WorkspaceStatus, forbid_agent_callers, require_access, require_recent_sign_in
@@ -33,17 +33,20 @@ PLANNED_FIELDS = (
 
 @dataclass(frozen=True)
 class AgentWithClaimToken:
-    """A newly registered agent and its one-time claim token; the token is None in a dry run."""
+    """A newly registered agent and its one-time claim token; the token is None in a dry run, or if none was asked for."""
 
     agent: Agent
     claim_token: str | None
     claim_expires_at: datetime
 
 
-def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **fields: Any) -> AgentWithClaimToken:
+def create_agent(
+    *, caller: Caller, workspace_id: str, dry_run: bool = False, claimable: bool = True, **fields: Any
+) -> AgentWithClaimToken:
     """Register an agent of the workspace and issue the claim token that the agent exchanges for an API key.
 
-    `fields` are values for fields of the Agent model; `owner_user_id`, `name`, `scopes` and `default_mode` are required.
+    An agent that is not `claimable` gets no claim token. `fields` are values for fields of the Agent model; `owner_user_id`,
+    `name`, `scopes` and `default_mode` are required.
     Raises ScopeMissing (also for a granted scope that the caller lacks), Forbidden (an agent), ReauthenticationRequired,
     ValidationFailed (owner_user_id, rate_limit_per_minute), WebhookUrlNotAllowed, Conflict (MAX_LIVE_AGENTS),
     WorkspacePaused, PlanChanged.
@@ -56,7 +59,7 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
         raise ValidationFailed.for_field("owner_user_id", "This user does not own the workspace.", "not_found")
     _check_rate_limit(fields.get("rate_limit_per_minute"))
     check_webhook_url_without_lookup(fields.get("webhook_url"))
-    token = None if dry_run else tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
+    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX) if claimable and not dry_run else None
     created = AgentWithClaimToken(Agent(workspace_id=workspace_id, **fields), token, timezone.now() + CLAIM_TOKEN_LIFETIME)
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
@@ -65,8 +68,9 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
                 f"The workspace already has {MAX_LIVE_AGENTS} agents.", suggested_action="Revoke unused agents first."
             )
         check_plan(ResourcePlan("agents.create", workspace_id, None, row_fields(created.agent, *PLANNED_FIELDS)))
-        if token:
+        if not dry_run:
             created.agent.save(force_insert=True)
+        if token:
             ClaimToken.objects.create(
                 agent=created.agent, token_sha256=tokens.token_digest(token), expires_at=created.claim_expires_at
             )
@@ -145,7 +149,7 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
 
 
 def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Agent:
-    """Revoke an agent permanently, with its API keys and its claim token. If the agent is already revoked, nothing changes.
+    """Revoke an agent permanently, with its API keys, its claim token and its OAuth grant. A second time changes nothing.
 
     Raises ScopeMissing, NotFound, Forbidden (an agent), ReauthenticationRequired, WorkspacePaused, PlanChanged.
     """
@@ -209,8 +213,12 @@ def _check_rate_limit(requests_per_minute: int | None) -> None:
 
 
 def _stop(agent: Agent) -> None:
-    """Revoke an agent: first its claim token, then its API keys, so that a concurrent request cannot get a working key."""
+    """Revoke an agent: first its claim token, then its API keys, so that a concurrent request cannot get a working key.
+
+    Its OAuth grant ends too.
+    """
     now = timezone.now()
     Agent.objects.filter(pk=agent.pk).update(status=Agent.Status.REVOKED, updated_at=now)
     ClaimToken.objects.filter(agent=agent, burned_at=None).update(burned_at=now)
     ApiKey.objects.filter(agent=agent, revoked_at=None).update(revoked_at=now, updated_at=now)
+    OAuthGrant.objects.filter(agent=agent, ended_at=None).update(ended_at=now, updated_at=now)

@@ -10,41 +10,31 @@ from django import forms
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import get_adapter
 from agents.dashboard.forms import AGENT_SCOPE_LABELS, DEFAULT_SCOPES, MODE_LABELS, scope_field
 from agents.models import Agent
 from agents.serializers import INT32
 from config.api.caller import AgentMode
 from config.api.fields import INT64
 from config.api.webhook_url import MAX_LENGTH
+from posts.selectors import accounts_selectable_for_post
+from workspaces.workspace_page import WorkspacePage
 
 ALL_ACCOUNTS, CHOSEN_ACCOUNTS = "all", "chosen"
 
 
-def _choice_label(name: str, meaning: str) -> SafeString:
-    return format_html("<span><strong>{}</strong><br>{}</span>", name, meaning)
+def mode_choices(*modes: AgentMode) -> list[tuple[str, SafeString]]:
+    """Return the choices of a form for the mode of an agent, with what each mode means."""
+    return [(mode, format_html("<span><strong>{}</strong><br>{}</span>", *MODE_LABELS[mode])) for mode in modes]
 
 
-class AgentForm(forms.Form):
-    """The dashboard form to create or change an agent. `accounts` are the social media accounts that it may be limited to.
-
-    `agent` is the agent to change.
-
-    The initial values are submitted as hidden fields, so that `changes` holds only what this user changed.
-    """
+class AgentRulesForm(forms.Form):
+    """The fields that all forms of an agent have: its name, and the social media accounts that it may be limited to."""
 
     name = forms.CharField(
         max_length=200, label="Name", help_text="Shown in the log and with the agent's posts and approvals."
     )
-    description = forms.CharField(
-        required=False, max_length=2000, label="What it is for", widget=forms.Textarea({"rows": 2, "class": "short"})
-    )
-    default_mode = forms.ChoiceField(
-        label="How far it may go",
-        choices=[(mode, _choice_label(*label)) for mode, label in MODE_LABELS.items()],
-        widget=forms.RadioSelect,
-        initial=AgentMode.REQUIRES_CONFIRMATION,
-    )
-    scopes = scope_field(AGENT_SCOPE_LABELS, "What it may do")
     accounts_from = forms.ChoiceField(
         label="Where it may post",
         choices=[
@@ -55,6 +45,42 @@ class AgentForm(forms.Form):
         initial=ALL_ACCOUNTS,
     )
     accounts = forms.MultipleChoiceField(required=False, label="Accounts", widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, data: Any = None, *, accounts: Iterable[tuple[str, str]], initial: dict[str, Any]) -> None:
+        super().__init__(data, initial=initial)
+        self.fields["accounts"].choices = list(accounts)  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = dict(super().clean() or {})
+        if cleaned.get("accounts_from") == CHOSEN_ACCOUNTS and not cleaned.get("accounts") and "accounts" not in self.errors:
+            self.add_error("accounts", "Choose at least one account, or allow every account.")
+        return cleaned
+
+    @property
+    def account_allowlist(self) -> list[str] | None:
+        """Return the accounts to which the agent of this form is limited; None if it may use all accounts."""
+        typed = self.cleaned_data
+        return typed["accounts"] if typed["accounts_from"] == CHOSEN_ACCOUNTS else None
+
+
+class AgentForm(AgentRulesForm):
+    """The dashboard form to create or change an agent. `accounts` are the social media accounts that it may be limited to.
+
+    `agent` is the agent to change.
+
+    The initial values are submitted as hidden fields, so that `changes` holds only what this user changed.
+    """
+
+    description = forms.CharField(
+        required=False, max_length=2000, label="What it is for", widget=forms.Textarea({"rows": 2, "class": "short"})
+    )
+    default_mode = forms.ChoiceField(
+        label="How far it may go",
+        choices=mode_choices(*MODE_LABELS),
+        widget=forms.RadioSelect,
+        initial=AgentMode.REQUIRES_CONFIRMATION,
+    )
+    scopes = scope_field(AGENT_SCOPE_LABELS, "What it may do")
     monthly_spend = forms.DecimalField(
         required=False,
         min_value=0,
@@ -85,16 +111,9 @@ class AgentForm(forms.Form):
     )
 
     def __init__(self, data: Any = None, *, accounts: Iterable[tuple[str, str]], agent: Agent | None = None) -> None:
-        super().__init__(data, initial=_initial_values(agent) if agent else {"scopes": DEFAULT_SCOPES})
-        self.fields["accounts"].choices = list(accounts)  # type: ignore[attr-defined]
+        super().__init__(data, accounts=accounts, initial=_initial_values(agent) if agent else {"scopes": DEFAULT_SCOPES})
         for field in self.fields.values() if agent else ():
             field.show_hidden_initial = True
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = dict(super().clean() or {})
-        if cleaned.get("accounts_from") == CHOSEN_ACCOUNTS and not cleaned.get("accounts") and "accounts" not in self.errors:
-            self.add_error("accounts", "Choose at least one account, or allow every account.")
-        return cleaned
 
     @property
     def create_arguments(self) -> dict[str, Any]:
@@ -106,7 +125,7 @@ class AgentForm(forms.Form):
             "description": typed["description"] or None,
             "default_mode": typed["default_mode"],
             "scopes": typed["scopes"],
-            "account_allowlist": typed["accounts"] if typed["accounts_from"] == CHOSEN_ACCOUNTS else None,
+            "account_allowlist": self.account_allowlist,
             "monthly_spend_cap_cents": None if typed["monthly_spend"] is None else int(typed["monthly_spend"] * 100),
             **{name: typed[name] for name in names},
             "webhook_url": typed["webhook_url"] or None,
@@ -132,3 +151,16 @@ def _initial_values(agent: Agent) -> dict[str, Any]:
         "accounts_from": ALL_ACCOUNTS if agent.account_allowlist is None else CHOSEN_ACCOUNTS,
         "accounts": agent.account_allowlist or [],
     }
+
+
+def account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    """Return the social accounts that the form of an agent offers, including chosen ones that were deleted since."""
+    rows = accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
+    named = {row.id: _account_name(row) for row in rows}
+    return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())
+
+
+def _account_name(account: ConnectedAccount) -> str:
+    sandbox = " (sandbox)" if account.sandbox else ""
+    disconnected = " (disconnected)" if account.status == ConnectedAccount.Status.DISCONNECTED else ""
+    return f"{get_adapter(account.platform).label}: {account.handle or account.external_id}{sandbox}{disconnected}"

@@ -8,10 +8,10 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
 
-from accounts.models import ConnectedAccount
-from accounts.platforms.registry import get_adapter
 from agents import selectors, services
 from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
+from agents.oauth.addresses import MCP_PATH, resource_at
+from agents.oauth.grants import end_grant_of_agent
 from auditlog.selectors import workspace_entries
 from billing.caps import SpendCapStatus
 from billing.month_usage import agent_usage_of
@@ -19,9 +19,9 @@ from billing.selectors import AgentPostCounts, agent_post_counts
 from config.api.caller import AgentMode, require_access, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
-from config.home.agent_form import AgentForm
+from config.home.agent_form import AgentForm, account_choices
 from config.pages.templatetags.dashboard import money
-from posts.selectors import accounts_selectable_for_post, search_posts
+from posts.selectors import search_posts
 from posts.services import cancel_post
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
@@ -38,7 +38,13 @@ def agent_list(page: WorkspacePage) -> HttpResponse:
     found = selectors.agents_with_key_info(
         caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
     )
-    return page.render("home/agents.html", agents=found.rows, next_cursor=found.next_cursor, now=timezone.now())
+    return page.render(
+        "home/agents.html",
+        agents=found.rows,
+        next_cursor=found.next_cursor,
+        mcp_url=resource_at(MCP_PATH),
+        now=timezone.now(),
+    )
 
 
 @workspace_page("GET", "POST", operation=CREATE)
@@ -46,7 +52,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: create an agent and show once the token by which the agent gets its API key."""
     require_access(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
-    form = AgentForm(page.request.POST or None, accounts=_account_choices(page))
+    form = AgentForm(page.request.POST or None, accounts=account_choices(page))
     if page.request.method != "POST":
         return page.render("home/agent_new.html", form=form)
     if not form.is_valid():
@@ -84,7 +90,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
 def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page: show an agent with its usage, posts, keys and log; a POST saves its settings."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
-    form = AgentForm(page.request.POST or None, agent=found, accounts=_account_choices(page, found.account_allowlist or ()))
+    form = AgentForm(page.request.POST or None, agent=found, accounts=account_choices(page, found.account_allowlist or ()))
     if page.request.method != "POST":
         return _render_agent(page, found, form)
     if not form.is_valid():
@@ -146,6 +152,14 @@ def revoke_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     services.revoke_agent(caller=page.caller, agent_id=found.id)
     return page.success_redirect(f"{found.name} is revoked. Its keys no longer work.", "agents")
+
+
+@workspace_page("POST", operation="oauth.end_grant")
+def disconnect_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
+    """Dashboard page of an agent that a program has been connected as: end the program's access."""
+    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    end_grant_of_agent(caller=page.caller, agent_id=found.id)
+    return page.success_redirect("The connection has ended. The program has no access any more.", "agent", agent_id=found.id)
 
 
 def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
@@ -222,16 +236,3 @@ def _check_webhook_host(page: WorkspacePage, fields: dict[str, Any]) -> None:
 def _add_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: ApiError) -> None:
     record_refused_write(page, operation, error)
     add_api_error_to_form(form, error, field="webhook_url" if isinstance(error, WebhookUrlNotAllowed) else None)
-
-
-def _account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Return the social accounts that an agent's dashboard page offers, including chosen ones that were deleted since."""
-    rows = accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
-    named = {row.id: _account_name(row) for row in rows}
-    return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())
-
-
-def _account_name(account: ConnectedAccount) -> str:
-    sandbox = " (sandbox)" if account.sandbox else ""
-    disconnected = " (disconnected)" if account.status == ConnectedAccount.Status.DISCONNECTED else ""
-    return f"{get_adapter(account.platform).label}: {account.handle or account.external_id}{sandbox}{disconnected}"

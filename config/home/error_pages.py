@@ -1,4 +1,4 @@
-"""Error pages for Django: HTML under /dashboard/ and /admin/, JSON errors everywhere else."""
+"""Error pages for Django: HTML under /dashboard/, /admin/ and for the OAuth server's pages, JSON errors everywhere else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from config.api import errors
 from config.api.error_handlers import error_response
 from workspaces.workspace_page import api_error_page
 
-ADMIN, DASHBOARD = "/admin/", "/dashboard/"
+ADMIN = "/admin/"
+PAGES = ("/dashboard/", "/oauth/authorize", "/oauth/device")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -23,14 +24,14 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def permission_denied(request: HttpRequest, exception: Exception) -> Any:
     """Error view for status 403 (handler403): an HTML page or a JSON error, depending on the path."""
-    if request.path.startswith((ADMIN, DASHBOARD)):
+    if request.path.startswith((ADMIN, *PAGES)):
         return django_permission_denied(request, exception)
     return error_response(errors.Forbidden())
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Error view for status 404 (handler404): an HTML page or a JSON error, depending on the path."""
-    if request.path.startswith(DASHBOARD):
+    if request.path.startswith(PAGES):
         return api_error_page(request, errors.NotFound("Page not found."))
     return error_response(errors.NotFound())
 
@@ -38,7 +39,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Error view for status 500 (handler500), which reads nothing from the database, because that may be down."""
     error = errors.InternalError()
-    if request.path.startswith(DASHBOARD):
+    if request.path.startswith(PAGES):
         context = {"error": error, "trace_id": error.response_body()["trace_id"], "user": None}
         return HttpResponse(render_to_string("dashboard/error.html", context), status=error.status)
     return error_response(error)
@@ -46,7 +47,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
     """Error view for a form that fails Django's CSRF check (CSRF_FAILURE_VIEW), with status 403."""
-    if request.path.startswith(DASHBOARD):
+    if request.path.startswith(PAGES):
         error = errors.Forbidden(
             "The form was too old, or it came from another site, so nothing was changed.",
             suggested_action="Go back, reload the page and submit the form again.",

@@ -1,20 +1,24 @@
-"""URL routes of the dashboard's home page, agents' pages and webhook test."""
+"""URL routes of the dashboard's home page, agents' pages, webhook test, and the pages of the OAuth server."""
 
 from __future__ import annotations
 
 from django.urls import path
 
-from config.home import agents, home, webhook_trial
+from config.home import agents, consent, home, webhook_trial
 
 WORKSPACE_PATH = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
+    path("oauth/authorize", consent.authorize, name="oauth-authorize"),
+    path("oauth/device", consent.device, name="oauth-device"),
+    path("oauth/device/decide", consent.decide_about_device, name="oauth-device-decide"),
     path(WORKSPACE_PATH, home.workspace_home, name="home"),
     path(f"{WORKSPACE_PATH}/agents", agents.agent_list, name="agents"),
     path(f"{WORKSPACE_PATH}/agents/new", agents.new_agent, name="agent-new"),
     path(f"{WORKSPACE_PATH}/agents/<str:agent_id>", agents.agent_details_and_settings, name="agent"),
     path(f"{WORKSPACE_PATH}/agents/<str:agent_id>/rotate-key", agents.rotate_agent_key, name="agent-rotate-key"),
     path(f"{WORKSPACE_PATH}/agents/<str:agent_id>/stop", agents.stop_agent_from_posting, name="agent-stop"),
+    path(f"{WORKSPACE_PATH}/agents/<str:agent_id>/disconnect", agents.disconnect_agent, name="agent-disconnect"),
     path(f"{WORKSPACE_PATH}/agents/<str:agent_id>/revoke", agents.revoke_agent, name="agent-revoke"),
     path(f"{WORKSPACE_PATH}/webhooks/test", webhook_trial.try_webhook_with_sandbox_post, name="webhook-test"),
 ]

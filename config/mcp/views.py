@@ -14,7 +14,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.request import Request
 
-from agents.authentication import BearerAuthentication
+from agents.authentication import McpBearerAuthentication
+from agents.oauth.addresses import MCP_PATH, bearer_challenge
 from config.api import errors
 from config.api.caller import Caller
 from config.api.error_handlers import error_response, to_api_error
@@ -35,7 +36,10 @@ def mcp(request: HttpRequest) -> HttpResponse:
         headers = enforce_rate_limits(caller, request.META["wsgi.input"])
         response = _answer(request, caller)
     except Exception as error:
-        return error_response(to_api_error(error))
+        refusal = error_response(to_api_error(error))
+        if refusal.status_code == 401:
+            refusal["WWW-Authenticate"] = bearer_challenge(MCP_PATH)
+        return refusal
     for name, value in headers.items():
         response[name] = value
     return response
@@ -59,7 +63,7 @@ def _check_http(request: HttpRequest) -> None:
 
 
 def _authenticated(request: HttpRequest) -> Caller:
-    found = BearerAuthentication().authenticate(cast(Request, request))
+    found = McpBearerAuthentication().authenticate(cast(Request, request))
     if found is None:
         raise errors.Unauthenticated()
     caller = found[0]

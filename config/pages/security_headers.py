@@ -26,25 +26,27 @@ class SecurityHeadersMiddleware(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         is_page = response.get("Content-Type", "").startswith("text/html")
-        policy = page_policy(bool(FORMS_REDIRECTING_OFFSITE.match(request.path)), settings.OUTBOUND_ALLOW_LOOPBACK)
+        lead_out = bool(FORMS_REDIRECTING_OFFSITE.match(request.path))
+        loopback = ("http://127.0.0.1:*", "http://localhost:*") if settings.OUTBOUND_ALLOW_LOOPBACK else ()
+        policy = page_policy(("https:", *loopback) if lead_out else ())
         response.headers.setdefault("Content-Security-Policy", policy if is_page else NON_HTML_POLICY)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
         return response
 
 
-@lru_cache(maxsize=4)
-def page_policy(forms_lead_out: bool, loopback: bool) -> str:
-    """Return the Content-Security-Policy header of an HTML page: no inline code, no other servers except the file storage."""
+@lru_cache(maxsize=16)
+def page_policy(form_targets: tuple[str, ...]) -> str:
+    """Return the Content-Security-Policy header of an HTML page: no inline code, no other servers except the file storage.
+
+    Forms of the page may lead to this service, and by redirects to `form_targets`.
+    """
     media = " ".join(["'self'", "data:", "blob:", *storage_origins(settings.STORAGES["default"].get("OPTIONS", {}))])
-    targets = ["'self'"]
-    if forms_lead_out:
-        targets += ["https:", *(["http://127.0.0.1:*", "http://localhost:*"] if loopback else [])]
     return "; ".join(
         [
             "default-src 'self'",
             f"img-src {media}",
             f"media-src {media}",
-            f"form-action {' '.join(targets)}",
+            " ".join(["form-action", "'self'", *form_targets]),
             "frame-ancestors 'none'",
             "base-uri 'none'",
             "object-src 'none'",

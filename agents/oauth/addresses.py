@@ -1,0 +1,38 @@
+"""The addresses of the OAuth server: its issuer and the resources for which it issues tokens; and its scopes."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+MCP_PATH = "/mcp"
+RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
+# What an agent that a person connects by OAuth may be allowed to do. Nothing that administers.
+OAUTH_SCOPES = (
+    "posts.read",
+    "posts.draft",
+    "posts.schedule",
+    "posts.publish",
+    "media.upload",
+    "accounts.read",
+    "usage.read",
+)
+
+
+def issuer() -> str:
+    """Return the issuer identifier of this OAuth server (RFC 8414), which is also the resource of the API."""
+    return str(settings.BASE_URL)
+
+
+def resource_at(path: str) -> str:
+    """Return the resource identifier (RFC 8707) of the API (path "") or of the Model Context Protocol endpoint (MCP_PATH)."""
+    return f"{settings.BASE_URL}{path}"
+
+
+def bearer_challenge(path: str, **parameters: str) -> str:
+    """Return a WWW-Authenticate header that leads clients to the metadata of the resource at this path (RFC 9728)."""
+    parameters = {
+        "resource_metadata": f"{settings.BASE_URL}{RESOURCE_METADATA_PATH}{path}",
+        "scope": " ".join(OAUTH_SCOPES),
+        **parameters,
+    }
+    return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items())

@@ -1,0 +1,293 @@
+"""The OAuth server: oauthlib checks requests and makes answers, and asks the validator here about clients, codes and tokens.
+
+Only the parameters that this server knows are given to oauthlib, because it mixes those of a request with its own values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db import transaction
+from django.utils import timezone
+from oauthlib.common import Request, add_params_to_uri
+from oauthlib.oauth2 import (
+    AuthorizationCodeGrant,
+    AuthorizationEndpoint,
+    BearerToken,
+    DeviceCodeGrant,
+    InvalidClientError,
+    InvalidClientIdError,
+    InvalidRequestError,
+    OAuth2Error,
+    RefreshTokenGrant,
+    RequestValidator,
+    RevocationEndpoint,
+    TokenEndpoint,
+    UnauthorizedClientError,
+    UnsupportedResponseTypeError,
+)
+from oauthlib.oauth2.rfc6749.errors import UnsupportedCodeChallengeMethodError
+
+from agents.models import DeviceAuthorization, OAuthClient, OAuthGrant, OAuthToken
+from agents.oauth.addresses import MCP_PATH, OAUTH_SCOPES, issuer, resource_at
+from agents.oauth.client_metadata import AUTHORIZATION_CODE, DEVICE_CODE, REFRESH_TOKEN
+from agents.oauth.clients import current_client, stored_client
+from agents.oauth.device_authorizations import check_device_code
+from agents.oauth.errors import InvalidTarget
+from agents.oauth.grants import (
+    IssuedTokens,
+    RequestedAccess,
+    issue_tokens,
+    open_grant_of_code,
+    open_token_to_refresh,
+    revoke_token,
+)
+from agents.oauth.redirect_uris import is_registered
+
+S256 = "S256"
+_CODE_CHALLENGE = re.compile(r"[0-9A-Za-z_-]{43}")  # a SHA-256 in base64url without padding (RFC 7636)
+Parameters = Iterable[tuple[str, str]]
+Answer = tuple[dict[str, str], str, int]  # headers, body, status
+_AUTHORIZE_PARAMETERS = {
+    *("client_id", "response_type", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method"),
+    "resource",
+}
+_TOKEN_PARAMETERS = {
+    *("client_id", "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "device_code", "resource"),
+}
+_REVOKE_PARAMETERS = {"client_id", "token", "token_type_hint"}
+_DEVICE_PARAMETERS = {"client_id", "scope", "resource"}
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+class AgentGrantValidator(RequestValidator):
+    """Answers oauthlib's questions about clients, codes and tokens. It keeps what it finds on oauthlib's request.
+
+    `request.grant` is the OAuthGrant, `request.exchanged` the row whose code or refresh token is exchanged, and
+    `request.credential` that code or token. A new validator is made for each request; `asked_by` is as in `current_client`.
+    """
+
+    def __init__(self, asked_by: str = "") -> None:
+        self.asked_by = asked_by
+
+    def client_authentication_required(self, request: Request, *args: Any, **kwargs: Any) -> bool:
+        return False
+
+    def authenticate_client_id(self, client_id: str | None, request: Request, *args: Any, **kwargs: Any) -> bool:
+        request.client = stored_client(client_id)
+        return request.client is not None
+
+    def validate_client_id(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> bool:
+        request.client = current_client(client_id, asked_by=self.asked_by)
+        return request.client is not None
+
+    def validate_redirect_uri(self, client_id: str, redirect_uri: str, request: Request, *args: Any, **kwargs: Any) -> bool:
+        return is_registered(redirect_uri, request.client.redirect_uris)
+
+    def get_default_redirect_uri(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> str | None:
+        """Return the redirect URI of a request without one: of the code that is exchanged, or the client's only one."""
+        if exchanged := getattr(request, "grant", None):
+            return str(exchanged.redirect_uri)
+        registered = request.client.redirect_uris
+        return registered[0] if len(registered) == 1 else None
+
+    def is_pkce_required(self, client_id: str, request: Request) -> bool:
+        return True
+
+    def validate_response_type(self, client_id: str, response_type: str, client: OAuthClient, request: Request) -> bool:
+        return AUTHORIZATION_CODE in client.grant_types
+
+    def get_default_scopes(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> list[str]:
+        return list(OAUTH_SCOPES)
+
+    def validate_scopes(
+        self, client_id: str, scopes: list[str], client: OAuthClient, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        """Reduce the asked scopes to those that exist here; if none of them does, to all that a client may have."""
+        request.scopes = [scope for scope in OAUTH_SCOPES if scope in scopes] or list(OAUTH_SCOPES)
+        return True
+
+    def validate_grant_type(
+        self, client_id: str, grant_type: str, client: OAuthClient, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        return grant_type in client.grant_types
+
+    def validate_code(
+        self, client_id: str, code: str, client: OAuthClient, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        grant = open_grant_of_code(client=client, code=code)
+        return _may_exchange(request, grant, grant, code)
+
+    def get_code_challenge(self, code: str, request: Request) -> str:
+        return str(request.grant.code_challenge)
+
+    def get_code_challenge_method(self, code: str, request: Request) -> str:
+        return S256
+
+    def confirm_redirect_uri(
+        self, client_id: str, code: str, redirect_uri: str, client: OAuthClient, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        return bool(redirect_uri == request.grant.redirect_uri)
+
+    def validate_refresh_token(
+        self, refresh_token: str, client: OAuthClient, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        token = open_token_to_refresh(client=client, refresh_token=refresh_token)
+        return _may_exchange(request, token.grant if token else None, token, refresh_token)
+
+    def get_original_scopes(self, refresh_token: str, request: Request, *args: Any, **kwargs: Any) -> list[str]:
+        return list(request.scopes)
+
+    def validate_device_code(self, client_id: str, device_code: str, request: Request) -> str | None:
+        status, grant = check_device_code(client=request.client, device_code=device_code)
+        _may_exchange(request, grant, grant.device_authorization if grant else None, device_code)
+        return status
+
+    def save_bearer_token(self, token: dict[str, Any], request: Request, *args: Any, **kwargs: Any) -> None:
+        """Mark what was exchanged as used. The tokens themselves were stored when they were issued."""
+        exchanged, now = request.exchanged, timezone.now()
+        if isinstance(exchanged, OAuthToken):
+            OAuthToken.objects.filter(pk=exchanged.pk, refreshed_at=None).update(refreshed_at=now)
+        elif isinstance(exchanged, DeviceAuthorization):
+            DeviceAuthorization.objects.filter(pk=exchanged.pk).update(used_at=now)
+        else:
+            OAuthGrant.objects.filter(pk=exchanged.pk).update(code_used_at=now)
+
+    def invalidate_authorization_code(self, client_id: str, code: str, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Do nothing: `save_bearer_token` has marked the code as used."""
+
+    def revoke_token(self, token: str, token_type_hint: str | None, request: Request, *args: Any, **kwargs: Any) -> None:
+        revoke_token(client=request.client, token=token)
+
+
+def read_authorization_request(parameters: Parameters, *, asked_by: str) -> RequestedAccess:
+    """Return what an OAuth client asks for at /oauth/authorize.
+
+    Raises FatalClientError if the client or its redirect URI is not valid, so that only the person may be told, and other
+    OAuth2Errors to be sent to the client (`error_redirect`); InvalidClientMetadata and RateLimited as `current_client` does.
+    """
+    grant = AuthorizationCodeGrant(AgentGrantValidator(asked_by), pre_auth=[_check_authorization_request])
+    endpoint = AuthorizationEndpoint("code", None, {"code": grant})
+    query = urlencode(_known(parameters, _AUTHORIZE_PARAMETERS))
+    scopes, found = endpoint.validate_authorization_request(f"{issuer()}/oauth/authorize?{query}")
+    request = found["request"]
+    return RequestedAccess(
+        client=request.client,
+        resource=request.resource or resource_at(MCP_PATH),
+        scopes=scopes,
+        redirect_uri=request.redirect_uri,
+        code_challenge=request.code_challenge,
+        state=request.state,
+    )
+
+
+def read_device_request(parameters: Parameters, *, asked_by: str) -> RequestedAccess:
+    """Return what an OAuth client asks for at the beginning of the device flow. Raises as `read_authorization_request`."""
+    body = urlencode(_known(parameters, _DEVICE_PARAMETERS))
+    request = Request(f"{issuer()}/oauth/device", "POST", body, _FORM)
+    try:
+        DeviceCodeGrant(AgentGrantValidator(asked_by)).validate_device_authorization_request(request)
+    except InvalidClientIdError as error:
+        raise InvalidClientError(request=request) from error
+    if DEVICE_CODE not in request.client.grant_types:
+        raise UnauthorizedClientError(request=request)
+    _check_resource(request, (resource_at(""), resource_at(MCP_PATH)))
+    return RequestedAccess(request.client, request.resource or resource_at(MCP_PATH), request.scopes)
+
+
+def token_response(parameters: Parameters) -> Answer:
+    """Exchange an authorization code, refresh token or device code for tokens; return the answer to the OAuth client."""
+    validator = AgentGrantValidator()
+    tokens_of_grant = BearerToken(validator, _access_token, _expires_in, _refresh_token)
+    kinds = {AUTHORIZATION_CODE: AuthorizationCodeGrant, REFRESH_TOKEN: RefreshTokenGrant, DEVICE_CODE: DeviceCodeGrant}
+    grants = {name: kind(validator, post_token=[_check_resource_of_grant]) for name, kind in kinds.items()}
+    endpoint = TokenEndpoint(AUTHORIZATION_CODE, tokens_of_grant, grants)
+    body = urlencode(_known(parameters, _TOKEN_PARAMETERS))
+    with transaction.atomic():  # oauthlib returns errors, so the end of a grant whose code was used twice is committed
+        answer: Answer = endpoint.create_token_response(f"{issuer()}/oauth/token", "POST", body, _FORM)
+    return answer
+
+
+def revocation_response(parameters: Parameters) -> Answer:
+    """Revoke a token of the OAuth client that sends it; return the answer to the client (RFC 7009)."""
+    endpoint = RevocationEndpoint(AgentGrantValidator())
+    body = urlencode(_known(parameters, _REVOKE_PARAMETERS))
+    answer: Answer = endpoint.create_revocation_response(f"{issuer()}/oauth/revoke", "POST", body, _FORM)
+    return answer
+
+
+def success_redirect(requested: RequestedAccess, code: str) -> str:
+    """Return the address at which an OAuth client gets its authorization code."""
+    return _redirect(requested.redirect_uri, [("code", code)], requested.state)
+
+
+def error_redirect(redirect_uri: str, error: OAuth2Error, state: str | None) -> str:
+    """Return the address at which an OAuth client is told about an error."""
+    described = [("error_description", error.description)] if error.description else []
+    return _redirect(redirect_uri, [("error", error.error), *described], state)
+
+
+def _redirect(redirect_uri: str, parameters: list[tuple[str, str]], state: str | None) -> str:
+    own = [("state", state)] if state else []
+    return str(add_params_to_uri(redirect_uri, [*parameters, *own, ("iss", issuer())]))  # RFC 9207
+
+
+def _known(parameters: Parameters, names: set[str]) -> list[tuple[str, str]]:
+    """Return the parameters that an endpoint knows; one without a value counts as omitted (RFC 6749, section 3.1)."""
+    known = [(name, value) for name, value in parameters if name in names and value]
+    if any("\0" in value for _, value in known):  # which databases cannot compare
+        raise InvalidRequestError("A parameter contains a NUL character.")
+    return known
+
+
+def _check_authorization_request(request: Request) -> dict[str, Any]:
+    """Refuse what oauthlib would accept: response types that only contain code, PKCE with plain, foreign resources."""
+    if request.response_type not in (None, "code"):
+        raise UnsupportedResponseTypeError(request=request)
+    if request.code_challenge and request.code_challenge_method != S256:
+        raise UnsupportedCodeChallengeMethodError(request=request)
+    if request.code_challenge and not _CODE_CHALLENGE.fullmatch(request.code_challenge):
+        raise InvalidRequestError("The code_challenge is not a SHA-256 in base64url.", request=request)
+    _check_resource(request, (resource_at(""), resource_at(MCP_PATH)))
+    return {}
+
+
+def _check_resource_of_grant(request: Request) -> None:
+    _check_resource(request, (request.grant.resource,))
+
+
+def _check_resource(request: Request, allowed: tuple[str, ...]) -> None:
+    if "resource" in request.duplicate_params or request.resource not in (None, *allowed):
+        raise InvalidTarget(request=request)
+
+
+def _may_exchange(request: Request, grant: OAuthGrant | None, exchanged: Any, credential: str) -> bool:
+    """Keep on oauthlib's request what is exchanged, for the methods that it calls next; return whether there is a grant."""
+    if grant is None:
+        return False
+    request.grant, request.exchanged, request.credential = grant, exchanged, credential
+    request.scopes = list(grant.agent.scopes)
+    request.user = grant.agent
+    return True
+
+
+def _issued(request: Request) -> IssuedTokens:
+    if not hasattr(request, "issued"):
+        request.issued = issue_tokens(grant=request.grant, credential=request.credential)
+    issued: IssuedTokens = request.issued
+    return issued
+
+
+def _access_token(request: Request) -> str:
+    return _issued(request).access_token
+
+
+def _refresh_token(request: Request) -> str:
+    return _issued(request).refresh_token
+
+
+def _expires_in(request: Request) -> int:
+    return _issued(request).expires_in

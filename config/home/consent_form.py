@@ -1,0 +1,76 @@
+"""The form by which a person lets an OAuth client act as a new agent: workspace, accounts, mode, budget and last day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.utils import timezone
+
+from agents.oauth.grants import MAX_GRANT_DAYS
+from config.api.caller import AgentMode
+from config.api.fields import INT64
+from config.home.agent_form import ALL_ACCOUNTS, CHOSEN_ACCOUNTS, AgentRulesForm, mode_choices
+
+DEFAULT_DAYS = 90
+DEFAULT_DOLLARS = "5.00"
+
+
+class ConsentForm(AgentRulesForm):
+    """The form of an agent that is made for an OAuth client. It has careful values at first, and asks for a last day.
+
+    The access ends at the end of that day in the workspace's time zone.
+    """
+
+    default_mode = forms.ChoiceField(
+        label="How far it may go",
+        choices=mode_choices(AgentMode.DRAFT, AgentMode.REQUIRES_CONFIRMATION, AgentMode.ALLOW_PUBLISH),
+        widget=forms.RadioSelect,
+        initial=AgentMode.REQUIRES_CONFIRMATION,
+    )
+    monthly_spend = forms.DecimalField(
+        min_value=0,
+        max_value=Decimal(INT64) / 100,
+        decimal_places=2,
+        label="Dollars in a month",
+        help_text="The most that it may spend. The workspace's own cap applies too.",
+        initial=DEFAULT_DOLLARS,
+    )
+    expires_on = forms.DateField(
+        label="Last day",
+        help_text="Afterwards it has to ask again. You can end its access at any time before.",
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+    )
+
+    def __init__(self, data: Any = None, *, accounts: Iterable[tuple[str, str]], name: str, zone: ZoneInfo) -> None:
+        choices = list(accounts)
+        self.zone, self.today = zone, timezone.localdate(timezone=zone)
+        initial = {
+            "name": name,
+            "accounts_from": CHOSEN_ACCOUNTS if choices else ALL_ACCOUNTS,
+            "accounts": [account_id for account_id, _ in choices],
+            "expires_on": self.today + timedelta(days=DEFAULT_DAYS),
+        }
+        super().__init__(data, accounts=choices, initial=initial)
+
+    def clean_expires_on(self) -> datetime:
+        day: date = self.cleaned_data["expires_on"]
+        if not self.today <= day < self.today + timedelta(days=MAX_GRANT_DAYS):
+            raise forms.ValidationError("Choose a day within a year.")
+        return datetime.combine(day + timedelta(days=1), time.min, self.zone)
+
+    @property
+    def access_arguments(self) -> dict[str, Any]:
+        """Return the values of the consent form as keyword arguments for `allow_access`."""
+        typed = self.cleaned_data
+        return {
+            "name": typed["name"],
+            "default_mode": typed["default_mode"],
+            "account_allowlist": self.account_allowlist,
+            "monthly_spend_cap_cents": int(typed["monthly_spend"] * 100),
+            "expires_at": typed["expires_on"],
+        }
