@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.urls import get_resolver, reverse
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.full_workspace import FullWorkspace
@@ -122,6 +122,47 @@ def test_the_sign_in_page_passes_the_checks(open_page: OpenPage, checker: PageCh
     page = open_page("/dashboard/", signed_in=False)
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     checker.check(page, "sign-in")
+
+
+def test_the_pages_of_the_oauth_server_pass_the_checks(
+    open_page: OpenPage, full_workspace: FullWorkspace, checker: PageChecker
+) -> None:
+    page = open_page()
+    web = _register(page, "https://program.example/callback")
+    local = _register(page, "http://127.0.0.1:4000/callback")
+    own = f"workspace_id={full_workspace.workspace.id}"
+    for name, program, callback in (
+        ("consent", web, "https%3A%2F%2Fprogram.example%2Fcallback"),
+        ("consent-local", local, "http%3A%2F%2F127.0.0.1%3A4000%2Fcallback"),
+        ("consent-refused", web, "https%3A%2F%2Felsewhere.example"),
+    ):
+        asked = f"client_id={program}&redirect_uri={callback}&code_challenge={'x' * 43}&code_challenge_method=S256"
+        page.goto(f"/oauth/authorize?response_type=code&{asked}&{own}")
+        checker.check(page, name)
+
+    started = page.context.request.post("/oauth/device", form={"client_id": local}).json()
+    page.goto(started["verification_uri_complete"])
+    checker.check(page, "device-code")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Workspace", exact=True).select_option(full_workspace.workspace.id)
+    page.get_by_role("button", name="Change").click()
+    checker.check(page, "device-consent")
+    page.get_by_role("button", name="Allow").click()
+    expect(page.get_by_role("heading", name="Allowed")).to_be_visible()
+    checker.check(page, "consent-done")
+    page.get_by_role("link", name="See the agents").click()
+    checker.check(page, "agents-connected")
+    page.get_by_role("link", name="Claude Code").first.click()
+    checker.check(page, "agent-connected")
+    page.get_by_role("button", name="End the connection").click()
+    expect(page.get_by_text("The connection has ended.")).to_be_visible()
+
+
+def _register(page: Page, callback: str) -> str:
+    """Register a program by RFC 7591, and return its client_id."""
+    grant_types = ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code"]
+    metadata = {"client_name": "Claude Code", "redirect_uris": [callback], "grant_types": grant_types}
+    return str(page.context.request.post("/oauth/register", data=metadata).json()["client_id"])
 
 
 def _workspace_routes() -> Iterator[tuple[str, set[str]]]:
