@@ -15,6 +15,7 @@ urlpatterns = [
     path("accounts/oauth/callback", OAuthCallbackViewSet.as_view({"get": "complete"})),
     path("accounts/<str:account_id>", AccountViewSet.as_view({"delete": "destroy"})),
     path("accounts/<str:account_id>/status", AccountViewSet.as_view({"get": "check_and_update_status"})),
+    path("accounts/<str:account_id>/slots", AccountViewSet.as_view({"get": "slots", "put": "update_slots"})),
     path("accounts/<str:account_id>/capabilities", AccountViewSet.as_view({"get": "capabilities"})),
     path("dashboard/connect", connect_oauth.begin_oauth, name="connect-begin"),
     path("dashboard/connect/callback", connect_oauth.oauth_callback, name="connect-callback"),

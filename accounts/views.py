@@ -19,6 +19,7 @@ from accounts.serializers.accounts import (
     OAuthCallbackQuery,
 )
 from accounts.serializers.capabilities import AccountCapabilitiesSerializer, ServiceCapabilitiesSerializer
+from accounts.serializers.slots import SlotsEnvelope, UpdateSlotsPreview, UpdateSlotsSerializer
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
@@ -113,6 +114,36 @@ class AccountViewSet(OperationViewSet):
         if call.dry_run:
             return DryRunReply({}, account, "would_update")
         return Reply({"account": account}, resource_id=account.id)
+
+    @operation(
+        "accounts.slots",
+        summary="Read the slots of an account",
+        access=Access("accounts.read"),
+        responses={200: SlotsEnvelope},
+    )
+    def slots(self, call: Call, account_id: str) -> Reply:
+        account = selectors.get_accessible_account(
+            caller=call.caller, account_id=account_id, scope="accounts.read", write=False
+        )
+        return Reply({"slots": account})
+
+    @operation(
+        "accounts.update_slots",
+        summary="Replace the slots of an account",
+        description='Slots are weekly times. A target with `slot: "next"` takes the first one that is free. Posts that are '
+        "scheduled already keep their times.",
+        access=Access("accounts.write"),
+        body=Body(UpdateSlotsSerializer),
+        responses={200: SlotsEnvelope},
+        preview=UpdateSlotsPreview,
+        idempotency=Idempotency("transaction"),
+        errors=("ACCOUNT_NOT_ALLOWED",),
+    )
+    def update_slots(self, call: Call, account_id: str) -> Reply | DryRunReply:
+        account = services.update_slots(caller=call.caller, account_id=account_id, dry_run=call.dry_run, **call.data)
+        if call.dry_run:
+            return DryRunReply(call.data, account, "would_update")
+        return Reply({"slots": account}, resource_id=account.id)
 
 
 class OAuthCallbackViewSet(OperationViewSet):

@@ -26,13 +26,17 @@ UNCHANGED = Unchanged.UNCHANGED
 
 @dataclass(frozen=True)
 class TargetWrite:
-    """An account to publish a post to, with platform options, and with a text and a time instead of the post's own."""
+    """An account to publish a post to, with platform options, and with a text and a time instead of the post's own.
+
+    `slot`: the time is the next free slot of the account; with `scheduled_at`, it is that slot, which the target has taken.
+    """
 
     platform: str
     connected_account_id: str
     text: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     scheduled_at: datetime | None = None
+    slot: str | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,14 @@ def target_writes_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
     A target whose time equals the group's has no time of its own: it moves with the group.
     """
     return tuple(
-        TargetWrite(each.platform, each.account_id, each.text, each.options, own_scheduled_at(group, each))
+        TargetWrite(
+            each.platform,
+            each.account_id,
+            each.text,
+            each.options,
+            own_scheduled_at(group, each),
+            "next" if each.slot else None,
+        )
         for each in group.targets.all()
         if each.status != TargetStatus.CANCELLED
     )
@@ -111,7 +122,7 @@ def target_writes_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
 
 def own_scheduled_at(group: PostGroup, target: PostTarget) -> datetime | None:
     """Return the time of a stored target if it is another one than the post group's."""
-    return None if target.scheduled_at == group.scheduled_at else target.scheduled_at
+    return None if target.scheduled_at == group.scheduled_at and not target.slot else target.scheduled_at
 
 
 def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from accounts.local_time import first_instant_at_local_time
 from config.api.errors import ValidationFailed
-
-SECOND = timedelta(seconds=1)
 
 
 def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
@@ -30,20 +29,7 @@ def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
 
     The first of two if midnight occurs twice; the instant of the clock change if midnight is skipped.
     """
-    midnight = datetime.combine(day, time(), tzinfo=zone)
-    instant = midnight.astimezone(UTC)
-    if instant.astimezone(zone).replace(tzinfo=None) == midnight.replace(tzinfo=None):
-        return instant
-    # Midnight is skipped. Search between its two UTC interpretations, with the offset before and after the clock change.
-    early, late = midnight.replace(fold=1).astimezone(UTC), instant
-    offset = late.astimezone(zone).utcoffset()
-    while late - early > SECOND:
-        middle = (early + (late - early) / 2).replace(microsecond=0)
-        if middle.astimezone(zone).utcoffset() == offset:
-            late = middle
-        else:
-            early = middle
-    return late
+    return first_instant_at_local_time(datetime.combine(day, time()), zone)
 
 
 def instants_at_local_time(local_time: datetime, zone: ZoneInfo) -> list[datetime]:

@@ -169,6 +169,7 @@ def _hashed_group(
                 "connected_account_id": target.account_id,
                 "status": str(target.status),
                 "moment": None if target.scheduled_at == due else format_timestamp(target.scheduled_at),
+                "slot": target.slot,
                 "permalink": target.permalink,
                 "text": target.text,
                 "options": target.options,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.utils import timezone
@@ -32,8 +32,9 @@ from posts.content import PostWrite, TargetWrite, media_writes_of_group
 from posts.errors import ContentInvalid
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange
+from posts.slot_choice import FreeSlots, times_of_targets
 from posts.states import GroupStatus
-from posts.target_times import check_schedule, scopes_of_times, status_when_released, times_of_targets
+from posts.target_times import are_scheduled, check_schedule, scopes_of_times, status_when_released
 from posts.validation import TargetToValidate, Validation, find_duplicates, validate
 
 WRITE_SCOPES = any_scope_of("posts.draft", "posts.schedule", "posts.publish")
@@ -48,6 +49,7 @@ class BatchRows:
     accounts: Mapping[str, ConnectedAccount]
     assets: Mapping[str, MediaAsset]
     duplicates: Mapping[tuple[str, str, bool], str]
+    free_slots: FreeSlots = field(default_factory=FreeSlots)
 
     @classmethod
     def read(cls, caller: Caller, workspace_id: str, posts: Sequence[PostWrite]) -> BatchRows:
@@ -74,11 +76,11 @@ def new_group_change(
     workspace_id = requested_or_own_workspace_id(caller, post.workspace_id)
     require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
     accounts = batch.accounts if batch else find_target_accounts(workspace_id, post.targets)
-    times = times_of_targets(post.scheduled_at, post.targets)
+    scheduled = are_scheduled(post.scheduled_at, post.targets)
     if not (dry_run or post.sandbox or _only_sandbox(accounts, post.targets)):
-        for scope in ["posts.draft"] if post.draft else scopes_of_times(times):
+        for scope in ["posts.draft"] if post.draft else scopes_of_times(scheduled):
             require_scope(caller, scope)
-    status = initial_status_for_caller(caller, GroupStatus.DRAFT if post.draft else status_when_released(times))
+    status = initial_status_for_caller(caller, GroupStatus.DRAFT if post.draft else status_when_released(scheduled))
     check_schedule(post.scheduled_at, post.targets)
     check_webhook_url_without_lookup(post.webhook_url)
     assets = batch.assets if batch else workspace_assets_by_id(workspace_id, (each.media_id for each in post.media))
@@ -88,9 +90,11 @@ def new_group_change(
     validation = validate_content(inputs, draft=post.draft, duplicates=batch.duplicates if batch else None)
     group = _build_group(caller, workspace_id, post, status)
     group.sandbox = all(each.sandbox for each in inputs)
-    now = timezone.now()
+    now, free = timezone.now(), batch.free_slots if batch else FreeSlots()
+    times = times_of_targets(post.scheduled_at, post.targets, accounts, draft=post.draft, free=free)
     targets = [
-        build_target(group, position, each, at, now) for position, (each, at) in enumerate(zip(inputs, times, strict=True))
+        build_target(group, position, each, at, now, slot=bool(given.slot))
+        for position, (each, at, given) in enumerate(zip(inputs, times, post.targets, strict=True))
     ]
     selectors.set_prefetched_targets(group, targets)
     return GroupChange(
@@ -130,7 +134,9 @@ def is_released(group: PostGroup) -> bool:
     return group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
 
 
-def build_target(group: PostGroup, position: int, given: TargetToValidate, at: datetime | None, now: datetime) -> PostTarget:
+def build_target(
+    group: PostGroup, position: int, given: TargetToValidate, at: datetime | None, now: datetime, *, slot: bool
+) -> PostTarget:
     """Return the unsaved target of a new or edited post group; it is due at `at`, or now, only if the group is released."""
     return PostTarget(
         group=group,
@@ -144,6 +150,7 @@ def build_target(group: PostGroup, position: int, given: TargetToValidate, at: d
         price_cents=given.price_cents,
         url_posts=given.billed_posts_with_url,
         scheduled_at=at,
+        slot=slot,
         due_at=(at or now) if is_released(group) else None,
     )
 

@@ -63,6 +63,7 @@ def post_target_json(target: PostTarget) -> dict[str, Any]:
         "text": target.text,
         "options": target.options,
         "scheduled_at": format_timestamp(target.scheduled_at),
+        "slot": target.slot,
         "external_id": target.external_id,
         "permalink": target.permalink,
         "attempts": target.attempts,

@@ -98,6 +98,10 @@ def target_cost_cents(status: str, price_cents: int) -> int:
     return 0 if status in (TargetStatus.FAILED, TargetStatus.CANCELLED) else price_cents
 
 
+# A target of these statuses leaves its slot to others.
+FREED_SLOT_STATUSES = (TargetStatus.FAILED, TargetStatus.CANCELLED)
+
+
 class ScheduledTarget(Protocol):
     """A post target with its status and the time that was chosen for it, as a row or as a summary of a row."""
 

@@ -31,17 +31,17 @@ def check_schedule(scheduled_at: datetime | None, targets: Sequence[TargetWrite]
         raise ValidationFailed(details=problems)
 
 
-def times_of_targets(scheduled_at: datetime | None, targets: Sequence[TargetWrite]) -> list[datetime | None]:
-    """Return the time of each target of a post to write, None for those that are published at once."""
-    return [target.scheduled_at or scheduled_at for target in targets]
+def are_scheduled(scheduled_at: datetime | None, targets: Iterable[TargetWrite]) -> list[bool]:
+    """Return for each target of a post to write whether it has a time; without one it is published at once."""
+    return [bool(target.slot or target.scheduled_at or scheduled_at) for target in targets]
 
 
-def status_when_released(times: Iterable[datetime | None]) -> GroupStatus:
+def status_when_released(scheduled: Iterable[bool]) -> GroupStatus:
     """Return the status of a post group that is released: scheduled, unless one of its targets is published at once."""
-    return GroupStatus.SCHEDULED if all(times) else GroupStatus.PUBLISHING
+    return GroupStatus.SCHEDULED if all(scheduled) else GroupStatus.PUBLISHING
 
 
-def scopes_of_times(times: Iterable[datetime | None]) -> list[str]:
-    """Return the scopes that a caller needs to publish at these times: one for times to come, and one for publishing now."""
-    known = set(map(bool, times))
-    return [scope for scheduled, scope in ((True, "posts.schedule"), (False, "posts.publish")) if scheduled in known]
+def scopes_of_times(scheduled: Iterable[bool]) -> list[str]:
+    """Return the scopes that a caller needs: one to publish at times to come, and one to publish now."""
+    known = set(scheduled)
+    return [scope for later, scope in ((True, "posts.schedule"), (False, "posts.publish")) if later in known]

@@ -6,6 +6,7 @@ from django.urls import path
 
 from posts.dashboard import approvals, calendar, compose, listing, post, undo
 from posts.plan_views import PlanViewSet
+from posts.slot_views import SlotViewSet
 from posts.views import PostViewSet
 
 WORKSPACE_PAGES = "dashboard/workspaces/<str:workspace_id>"
@@ -25,6 +26,7 @@ urlpatterns = [
     path("plans", PlanViewSet.as_view({"post": "create"})),
     path("plans/<str:plan_id>", PlanViewSet.as_view({"get": "retrieve"})),
     path("plans/<str:plan_id>/commit", PlanViewSet.as_view({"post": "commit"})),
+    path("accounts/<str:account_id>/slots/next", SlotViewSet.as_view({"get": "list_next"})),
     path(f"{WORKSPACE_PAGES}/calendar", calendar.calendar, name="calendar"),
     path(f"{WORKSPACE_PAGES}/compose", compose.compose, name="compose"),
     path(f"{WORKSPACE_PAGES}/compose/discard", undo.discard_composer_draft, name="compose-discard"),

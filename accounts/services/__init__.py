@@ -13,6 +13,7 @@ from accounts.services.oauth_completion import (
     exchange_code_after_return,
 )
 from accounts.services.pace import delay_posts_to_account, reserve_publishing_times
+from accounts.services.slots import update_slots
 from accounts.services.tokens import (
     RenewalInProgress,
     mark_needs_reauth_unless_renewed,

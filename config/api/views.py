@@ -36,7 +36,7 @@ _building_thread_limit = WebThreadLimit(settings.WEB_THREADS // 4)
 class OperationViewSet(ViewSet):
     """The base class of all API views, which authenticates and rate-limits each request unless the operation is public."""
 
-    http_method_names = ["get", "head", "post", "patch", "delete"]
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         self.format_kwarg = None

@@ -18,6 +18,7 @@ from config.db.ids import PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
 from posts.states import (
     CERTAINTIES_BY_FINAL_STATUS,
+    FREED_SLOT_STATUSES,
     GROUP_STATUSES_NEEDING_A_PERSON,
     UNFINISHED_TARGET_STATUSES,
     Certainty,
@@ -106,7 +107,8 @@ class PostTarget(DueRow, TimestampedModel):
     `certainty` says whether the post is at the platform; it is `maybe_sent` from before a step that publishes until its
     outcome is known. `worker_losses` counts the workers that died in the current step. `turn_at` is the time slot at the
     account that the target waits for. `scheduled_at` is the time that was chosen for the target, the group's included; null
-    if it is published at once. `attempts` counts all attempts, `round_attempts` those since the last release or retry.
+    if it is published at once. `slot`: that time is a slot of the account; a draft has no time until it is released.
+    `attempts` counts all attempts, `round_attempts` those since the last release or retry.
     """
 
     id = PrefixedIdField("tgt")
@@ -131,6 +133,7 @@ class PostTarget(DueRow, TimestampedModel):
     certainty = models.CharField(max_length=10, choices=Certainty.choices, default=Certainty.NOT_SENT)
     turn_at = models.DateTimeField(null=True)
     scheduled_at = models.DateTimeField(null=True)
+    slot = models.BooleanField(default=False)
     published_at = models.DateTimeField(null=True)
     price_cents = models.PositiveIntegerField(default=0)
     url_posts = models.PositiveSmallIntegerField(default=0)
@@ -158,6 +161,12 @@ class PostTarget(DueRow, TimestampedModel):
                 condition=models.Q(status__in=[str(status) for status in sorted(UNFINISHED_TARGET_STATUSES)])
                 | models.Q(due_at=None),
                 name="target_over_is_not_due",
+            ),
+            # Each slot of an account has one target. A draft takes none: its time is null.
+            models.UniqueConstraint(
+                fields=["account", "scheduled_at"],
+                name="target_slot_once",
+                condition=models.Q(slot=True) & ~models.Q(status__in=[str(status) for status in FREED_SLOT_STATUSES]),
             ),
             # A published post belongs to one target only.
             models.UniqueConstraint(

@@ -36,6 +36,13 @@ class TargetInputSerializer(StrictSerializer):
     )
     options = PlatformOptionsField(required=False)
     scheduled_at = fields.Timestamp(required=False, help_text="When to publish to this account. Default: the group's time.")
+    slot = fields.Choice(choices=["next"], required=False, help_text="Publish at the account's next free slot.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "slot" in attrs and "scheduled_at" in attrs:
+            message = "Give either a time or a slot."
+            raise serializers.ValidationError({"slot": serializers.ErrorDetail(message, "not_allowed")})
+        return attrs
 
 
 class MediaInputSerializer(StrictSerializer):

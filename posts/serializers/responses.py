@@ -62,6 +62,7 @@ class TargetSerializer(serializers.ModelSerializer):
             "text",
             "options",
             "scheduled_at",
+            "slot",
             "external_id",
             "permalink",
             "attempts",
@@ -190,6 +191,7 @@ class PlannedTargetSerializer(serializers.Serializer):
     text = serializers.CharField(allow_null=True)
     options = serializers.DictField()
     scheduled_at = serializers.DateTimeField(allow_null=True)
+    slot = serializers.BooleanField()
     cost_cents = serializers.IntegerField()
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from django.db import models, transaction
+from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from auditlog.services import entry_writes, record_entry
@@ -28,12 +28,16 @@ from posts.states import FINISHED_GROUP_STATUSES
 from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
 
 logger = logging.getLogger(__name__)
-MAX_COMMIT_TRIES = 5
+MAX_COMMIT_TRIES, MAX_SLOT_TRIES = 5, 100
 GROUP_GUARD_FIELDS = ("content_version", "event_sequence")
 
 
 class RowsChanged(Exception):
     """Error for a plan that cannot be committed, because somebody has changed its rows since they were read."""
+
+
+class SlotTaken(Exception):
+    """Error for a plan that cannot be committed, because another post has taken a slot since it was chosen."""
 
 
 def plan_and_commit(
@@ -44,14 +48,15 @@ def plan_and_commit(
     audited: bool = True,
     stored_answer_writes: Callable[[Plan], Sequence[Write]] = lambda plan: (),
 ) -> Plan:
-    """Make a plan and commit it; if its rows have changed meanwhile, plan again with the new rows.
+    """Make a plan and commit it; if its rows or free slots have changed meanwhile, plan again with the new ones.
 
     A dry run checks the spend limits and, if it is `audited`, leaves an audit entry, but writes nothing else. `plan_hash` is
     the hash that the plan must have. `stored_answer_writes` returns the writes that store the answer for an Idempotency-Key.
     Raises PlanChanged, Conflict (the rows keep changing), IdempotencyInProgress (another request uses the key), the spend
     errors and the errors of `make_plan`.
     """
-    for _ in range(MAX_COMMIT_TRIES):
+    tries_left = MAX_COMMIT_TRIES
+    for _ in range(MAX_SLOT_TRIES):
         plan = make_plan()
         # A batch is checked as a whole before its posts are, so that its dry run and its real call are refused alike.
         spend_cap = _check_spending(plan) if dry_run or plan.batch else None
@@ -64,14 +69,35 @@ def plan_and_commit(
                 _record_dry_run(plan)
             return plan.with_spend_cap(spend_cap)
         try:
-            commit(plan, stored_answer_writes(plan))
+            with _noticing_taken_slots(plan):
+                commit(plan, stored_answer_writes(plan))
+        except SlotTaken:
+            continue
         except RowsChanged:
             if plan.refuses_changes:
                 make_plan()  # raises what now forbids the operation, if anything does
                 raise Conflict("Somebody else changed the group in the meantime.") from None
+            tries_left -= 1
+            if not tries_left:
+                break
             continue
         return plan
     raise Conflict("The group keeps changing.", suggested_action="Send the request again in a moment.")
+
+
+@contextmanager
+def _noticing_taken_slots(plan: Plan) -> Iterator[None]:
+    """Return a context manager that undoes a commit and raises SlotTaken if a slot is taken; the database knows by then."""
+    if not any(target.slot and target.scheduled_at for change in plan.changes for target in change.targets):
+        yield
+        return
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        if "target_slot_once" in str(error) or "posts_posttarget.scheduled_at" in str(error):  # PostgreSQL, SQLite
+            raise SlotTaken from error
+        raise
 
 
 def commit(plan: Plan, stored_answer_writes: Sequence[Write] = ()) -> None:

@@ -78,7 +78,7 @@ def plan_retry(
     for target in retried:
         _reset(target, due)
         if scheduled_at or target.scheduled_at:
-            target.scheduled_at = due  # the publisher's grace period counts from here
+            target.scheduled_at, target.slot = due, False  # the publisher's grace period counts from here
     after.status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
     after.finished_at = None
     if webhook_url:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
+from accounts.models import ConnectedAccount
 from config.api.caller import Caller, require_access
 from config.api.errors import Conflict, Forbidden, InvalidState
 from config.api.scopes import any_scope_of
@@ -16,6 +17,7 @@ from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import stored_target_inputs, validate_content
 from posts.services.changes import cancel_planned_target, existing_assets_of_group, require_unstarted_targets
 from posts.services.commit import plan_and_commit
+from posts.slot_choice import FreeSlots
 from posts.states import GroupStatus
 from posts.target_times import check_schedule, scopes_of_times, status_when_released
 
@@ -54,17 +56,14 @@ def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, sc
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
     after = copy_of_group(group)
     after.scheduled_at = when
-    for target in after.targets.all():
-        own = own_scheduled_at(group, target)
-        target.scheduled_at = own if own and own > now else scheduled_at if own else when
-        target.due_at = target.scheduled_at or now
-    times = [target.scheduled_at for target in after.targets.all()]
-    for scope in scopes_of_times(times):
+    _set_times(group, after, scheduled_at, when)
+    scheduled = [target.scheduled_at is not None for target in after.targets.all()]
+    for scope in scopes_of_times(scheduled):
         require_access(caller, group.workspace_id, scope)
     _check_version(group, content_version)
     assets = existing_assets_of_group(group)
     validate_content(stored_target_inputs(group, assets), group_id=group.id)
-    after.status = status_when_released(times)
+    after.status = status_when_released(scheduled)
     change = GroupChange(
         before=group,
         after=after,
@@ -79,6 +78,22 @@ def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, sc
         ),
     )
     return Plan("posts.confirm", caller, group.workspace_id, [change])
+
+
+def _set_times(group: PostGroup, after: PostGroup, scheduled_at: datetime | None, when: datetime | None) -> None:
+    """Set the times of the targets of a planned post group that is released; `when` is the time of those without their own.
+
+    A target that has no slot yet, or whose slot has passed, takes the next free one of its account.
+    """
+    now, free = timezone.now(), FreeSlots()
+    waiting = [each for each in after.targets.all() if each.slot and not (each.scheduled_at and each.scheduled_at > now)]
+    accounts = ConnectedAccount.objects.in_bulk([each.account_id for each in waiting]) if waiting else {}
+    for index, target in enumerate(after.targets.all()):
+        own = own_scheduled_at(group, target)
+        target.scheduled_at = own if own and own > now else scheduled_at if own else when
+        if target in waiting:
+            target.scheduled_at = free.choose_next(accounts[target.account_id], f"targets[{index}].slot")
+        target.due_at = target.scheduled_at or now
 
 
 def reject_post(

@@ -44,6 +44,8 @@ def _plan(caller: Caller, post_group_id: str, status: GroupStatus, scheduled_at:
     for target in stopped:
         take_target_from_publisher(target)
         target.scheduled_at = own_scheduled_at(group, target) or scheduled_at
+        if target.slot and status == GroupStatus.DRAFT:  # a draft takes no slot
+            target.scheduled_at = None
     after.status, after.scheduled_at = status, scheduled_at
     change = GroupChange(
         before=group,

@@ -33,8 +33,9 @@ from posts.services.changes import (
     unstarted_targets,
 )
 from posts.services.commit import plan_and_commit
+from posts.slot_choice import FreeSlots, times_of_targets
 from posts.states import Certainty, GroupStatus, TargetStatus
-from posts.target_times import check_schedule, scopes_of_times, times_of_targets
+from posts.target_times import are_scheduled, check_schedule, scopes_of_times
 
 EDITED_TARGET_FIELDS = (
     *(
@@ -46,6 +47,7 @@ EDITED_TARGET_FIELDS = (
         "price_cents",
         "url_posts",
         "scheduled_at",
+        "slot",
         "due_at",
         "status",
     ),
@@ -94,8 +96,8 @@ def plan_update(
 def _scopes(group: PostGroup, edit: PostEdit) -> list[str]:
     if group.status == GroupStatus.DRAFT:
         return ["posts.draft"]
-    times = times_of_targets(_publishing_time(group, edit), _changed_targets(group, edit))
-    return scopes_of_times(times) or ["posts.schedule"]  # as for a cancellation
+    scheduled = are_scheduled(_publishing_time(group, edit), _changed_targets(group, edit))
+    return scopes_of_times(scheduled) or ["posts.schedule"]  # as for a cancellation
 
 
 def _publishing_time(group: PostGroup, edit: PostEdit) -> datetime | None:
@@ -132,11 +134,14 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit) -> GroupChange:
     assets = workspace_assets_by_id(group.workspace_id, [*attached_media_ids(group), *attached_media_ids(after)])
     accounts = find_target_accounts(group.workspace_id, wanted)
     inputs = build_target_inputs(caller, accounts, after.text, wanted, group.sandbox, match_media_to_assets(media, assets))
-    validation = validate_content(inputs, draft=group.status == GroupStatus.DRAFT, group_id=group.id, ignored=begun)
+    draft = group.status == GroupStatus.DRAFT
+    validation = validate_content(inputs, draft=draft, group_id=group.id, ignored=begun)
     now = timezone.now()
+    free = FreeSlots(own=[target.id for target in group.targets.all()])
+    times = times_of_targets(scheduled_at, wanted, accounts, draft=draft, free=free)
     changed = [
-        build_target(after, place, each, at, now)
-        for place, (each, at) in enumerate(zip(inputs, times_of_targets(scheduled_at, wanted), strict=True))
+        build_target(after, place, each, at, now, slot=bool(given.slot))
+        for place, (each, at, given) in enumerate(zip(inputs, times, wanted, strict=True))
         if each.account.id not in begun
     ]
     rows = _edited_targets(group, after, changed)
@@ -162,8 +167,8 @@ def _check_edit(caller: Caller, group: PostGroup, edit: PostEdit, *, begun: bool
     """Check what an edit may change, given the status of the post group and whether a target has begun."""
     given = None if edit.scheduled_at is UNCHANGED else edit.scheduled_at
     check_schedule(given, edit.targets or ())
-    times = times_of_targets(_publishing_time(group, edit), _changed_targets(group, edit))
-    if edit.scheduled_at is None and is_released(group) and not all(times):
+    scheduled = are_scheduled(_publishing_time(group, edit), _changed_targets(group, edit))
+    if edit.scheduled_at is None and is_released(group) and not all(scheduled):
         raise ValidationFailed.for_field("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
     if not begun:
         return

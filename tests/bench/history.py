@@ -27,10 +27,10 @@ SELECT {group}, {at}, {at}, 'published', 1, 'A post of long ago, number ' || n, 
 _TARGETS = """
 INSERT INTO posts_posttarget (id, created_at, updated_at, fence, platform, position, sandbox, status, options,
   content_sha256, external_id, permalink, attempts, round_attempts, phase, progress, scheduled_at, published_at, price_cents,
-  url_posts,
+  url_posts, slot,
   worker_losses, certainty, account_id, group_id)
 SELECT {target}, {at}, {at}, 1, 'bluesky', k, false, 'published', '{{}}', md5(n::text) || md5(k::text),
-  'at://post/' || n || '/' || k, 'https://example.com/' || n, 1, 1, 'put', '{{}}', {at}, {at}, 1, 0, 0, 'confirmed',
+  'at://post/' || n || '/' || k, 'https://example.com/' || n, 1, 1, 'put', '{{}}', {at}, {at}, 1, 0, false, 0, 'confirmed',
   (%(accounts)s::text[])[1 + k], {group} FROM generate_series(%(first)s, %(end)s) n, generate_series(0, 1) k
 """
 _LEDGER = """

@@ -70,6 +70,9 @@ OPERATIONS = [
     Row("DELETE", "/accounts/{account_id}", "accounts.disconnect", WRITE_ACCOUNTS, "lease", 200, True),
     Row("GET", "/accounts/{account_id}/status", "accounts.status", READ_ACCOUNTS),
     Row("GET", "/accounts/{account_id}/capabilities", "accounts.capabilities", READ_ACCOUNTS),
+    Row("GET", "/accounts/{account_id}/slots", "accounts.slots", READ_ACCOUNTS),
+    Row("PUT", "/accounts/{account_id}/slots", "accounts.update_slots", WRITE_ACCOUNTS, "transaction", 200, True),
+    Row("GET", "/accounts/{account_id}/slots/next", "accounts.next_slots", READ_ACCOUNTS),
     Row("GET", "/capabilities", "capabilities.get"),
     # Posts
     Row("POST", "/posts/validate", "posts.validate", (*READ_POSTS, *WRITE_POSTS)),

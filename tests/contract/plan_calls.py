@@ -134,6 +134,9 @@ def _create_key(world: World) -> PlannedCall:
 CALLS: Mapping[str, Callable[[World], PlannedCall]] = {
     "accounts.connect": _connect,
     "accounts.complete_connection": _complete_connection,
+    "accounts.update_slots": lambda w: w.by_key(
+        "PUT", f"/accounts/{w.account().id}/slots", timezone="UTC", slots=[{"weekday": "mon", "time": "09:00"}]
+    ),
     "accounts.disconnect": lambda w: w.by_key("DELETE", f"/accounts/{w.account().id}"),
     "agents.create": _create_agent,
     "agents.update": lambda w: w.by_key("PATCH", f"/agents/{w.agent()}", name="Other"),

@@ -19,7 +19,7 @@ SPECIFIED_WRITES = {
     *("workspaces.create", "workspaces.update_caps", "workspaces.delete", "workspaces.rotate_signing_secret"),
     *("users.delete", "agents.create", "agents.update", "agents.revoke", "agents.rotate_key", "agents.claim"),
     *("api_keys.create", "api_keys.revoke"),
-    *("accounts.connect", "accounts.disconnect", "accounts.complete_connection"),
+    *("accounts.connect", "accounts.disconnect", "accounts.complete_connection", "accounts.update_slots"),
     *("posts.create", "posts.create_batch", "posts.update", "posts.cancel", "posts.retry"),
     *("plans.create", "plans.commit"),
     *("posts.confirm", "posts.reject", "posts.resolve", "media.upload", "media.delete", "webhooks.replay"),

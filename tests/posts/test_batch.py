@@ -118,7 +118,7 @@ def test_a_preview_returns_all_plans_and_writes_nothing(
     answer = batch(api, *posts, dry_run=True, key="k")
 
     result = answer.json()
-    plain: dict[str, Any] = {"text": None, "options": {}, "scheduled_at": None}
+    plain: dict[str, Any] = {"text": None, "options": {}, "scheduled_at": None, "slot": False}
     real = {"platform": "telegram", "connected_account_id": telegram_account.id, "cost_cents": 1, **plain}
     sandbox = {"platform": "bluesky", "connected_account_id": account.id, "cost_cents": 0, **plain}
     assert answer.status_code == 201

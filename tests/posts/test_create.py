@@ -27,7 +27,7 @@ GROUP_FIELDS = {
 }
 TARGET_FIELDS = {
     *("id", "platform", "connected_account_id", "status", "text", "options", "external_id", "permalink", "attempts"),
-    *("scheduled_at", "next_attempt_at", "published_at", "cost_cents", "error"),
+    *("scheduled_at", "slot", "next_attempt_at", "published_at", "cost_cents", "error"),
 }
 
 

@@ -32,7 +32,7 @@ def test_a_dry_run_returns_the_plan_and_writes_only_an_audit_entry(
     assert answer.status_code == 201
     preview = answer.json()
     target: dict[str, Any] = {"text": None, "options": {}}
-    time = {"scheduled_at": TOMORROW}
+    time = {"scheduled_at": TOMORROW, "slot": False}
     assert preview.pop("validation")["valid"] is True
     assert preview.pop("plan_hash").startswith("sha256:")
     assert preview == {

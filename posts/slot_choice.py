@@ -1,0 +1,81 @@
+"""The choice of free slots for targets with `slot: "next"`: each takes the first slot of its account that is not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from accounts.slots import MIN_LEAD, SlotOccurrence, slot_occurrences
+from config.api.errors import ValidationFailed
+from posts.content import TargetWrite
+from posts.models import PostTarget
+from posts.states import FREED_SLOT_STATUSES
+
+
+class FreeSlots:
+    """The free slots of accounts, for the targets of one plan: a slot that was chosen is not free any more.
+
+    The slots of the targets `own` count as free, because the plan moves them.
+    """
+
+    def __init__(self, own: Collection[str] = ()) -> None:
+        self._own = own
+        self._taken: dict[str, set[datetime]] = {}
+
+    def choose_next(self, account: ConnectedAccount, field: str) -> datetime:
+        """Return the first free slot of an account that is at least two minutes ahead. Raises ValidationFailed."""
+        if not account.slots:
+            raise ValidationFailed.for_field(field, "This account has no slots. Set some, or give a time.", "no_slots")
+        earliest = timezone.now() + MIN_LEAD
+        if account.id not in self._taken:
+            targets = _targets_in_slots(account.id, earliest).exclude(pk__in=self._own)
+            self._taken[account.id] = set(targets.values_list("scheduled_at", flat=True))  # type: ignore[arg-type]
+        taken = self._taken[account.id]
+        for occurrence in slot_occurrences(account, after=earliest):
+            if occurrence.at not in taken:
+                taken.add(occurrence.at)
+                return occurrence.at
+        raise ValidationFailed.for_field(field, "All slots of the next 366 days are taken.", "no_free_slot")
+
+
+def times_of_targets(
+    scheduled_at: datetime | None,
+    targets: Sequence[TargetWrite],
+    accounts: Mapping[str, ConnectedAccount],
+    *,
+    draft: bool,
+    free: FreeSlots,
+) -> list[datetime | None]:
+    """Return the time of each target of a post to write, None for those that are published at once.
+
+    A target that has taken a slot keeps it. A draft takes no slot, so that its targets with `slot` have no time yet.
+    Raises ValidationFailed.
+    """
+    times = []
+    for index, target in enumerate(targets):
+        at = target.scheduled_at
+        if target.slot and at is None:
+            chosen = free.choose_next(accounts[target.connected_account_id], f"targets[{index}].slot")
+            times.append(None if draft else chosen)
+        else:
+            times.append(at or scheduled_at)
+    return times
+
+
+def next_slots(account: ConnectedAccount, *, count: int) -> Sequence[tuple[SlotOccurrence, str | None]]:
+    """Return the next slots of an account, each with the id of the post group that has taken it, if one has."""
+    occurrences = list(islice(slot_occurrences(account, after=timezone.now()), count))
+    if not occurrences:
+        return []
+    taken = dict(_targets_in_slots(account.id, occurrences[0].at).values_list("scheduled_at", "group_id"))
+    return [(each, taken.get(each.at)) for each in occurrences]
+
+
+def _targets_in_slots(account_id: str, earliest: datetime) -> QuerySet[PostTarget]:
+    targets = PostTarget.objects.filter(account=account_id, slot=True, scheduled_at__gte=earliest)
+    return targets.exclude(status__in=FREED_SLOT_STATUSES)
