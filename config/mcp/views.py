@@ -38,7 +38,8 @@ def mcp(request: HttpRequest) -> HttpResponse:
     except Exception as error:
         refusal = error_response(to_api_error(error))
         if refusal.status_code == 401:
-            refusal["WWW-Authenticate"] = bearer_challenge(MCP_PATH)
+            invalid = {"error": "invalid_token"} if "Authorization" in request.headers else {}  # RFC 6750, section 3.1
+            refusal["WWW-Authenticate"] = bearer_challenge(MCP_PATH, **invalid)
         return refusal
     for name, value in headers.items():
         response[name] = value

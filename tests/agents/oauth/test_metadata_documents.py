@@ -70,3 +70,5 @@ def test_the_mcp_endpoint_leads_to_its_document(db: None) -> None:
     assert answer.status_code == 401
     assert f'resource_metadata="{settings.BASE_URL}{RESOURCE}/mcp"' in challenge
     assert 'scope="posts.read ' in challenge
+    assert "error=" not in challenge
+    assert 'error="invalid_token"' in send("sps_oat_x", {})["www-authenticate"]
