@@ -64,7 +64,7 @@ _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 class AgentGrantValidator(RequestValidator):
-    """Answers oauthlib's questions about clients, codes and tokens. It keeps what it finds on oauthlib's request.
+    """Answers oauthlib's questions about clients, codes and tokens. It stores what it finds on oauthlib's request.
 
     `request.grant` is the OAuthGrant, `request.exchanged` the row whose code or refresh token is exchanged, and
     `request.credential` that code or token. A new validator is made for each request; `asked_by` is as in `current_client`.
@@ -265,7 +265,7 @@ def _check_resource(request: Request, allowed: tuple[str, ...]) -> None:
 
 
 def _may_exchange(request: Request, grant: OAuthGrant | None, exchanged: Any, credential: str) -> bool:
-    """Keep on oauthlib's request what is exchanged, for the methods that it calls next; return whether there is a grant."""
+    """Store on oauthlib's request what is exchanged, for the methods that it calls next; return whether there is a grant."""
     if grant is None:
         return False
     request.grant, request.exchanged, request.credential = grant, exchanged, credential

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from agents.models import Agent, ApiKey, ClaimToken
+from agents.models import Agent, ApiKey, ClaimToken, OAuthGrant
 from tests import factories
 from tests.conftest import ApiClient
 from tests.console.operators import act, console_audit_entries
+from tests.oauth_programs import Program, allow, browser_of
 from tests.people import console
 from workspaces.models import User, Workspace
 
@@ -46,3 +47,16 @@ def test_read_only_staff_see_no_actions(operator: Client, workspace: Workspace) 
     operator.post("/admin/agents/apikey/", {"action": "revoke", "_selected_action": [key.pk], "confirmed": "yes"})
 
     assert ApiKey.objects.get().revoked_at is None
+
+
+def test_oauth_clients_and_grants_are_listed_without_secrets(operator: Client, workspace: Workspace, owner: User) -> None:
+    program = Program()
+    program.register(client_name="Claude")
+    code = allow(browser_of(owner), program.authorize_path())["code"]
+    grant = OAuthGrant.objects.get()
+
+    assert "Claude" in operator.get("/admin/agents/oauthclient/").content.decode()
+    shown = operator.get(f"/admin/agents/oauthgrant/{grant.id}/change/").content.decode()
+    assert grant.agent_id in shown
+    assert not [secret for secret in (code, grant.code_sha256, grant.code_challenge) if str(secret) in shown]
+    assert operator.post(f"/admin/agents/oauthgrant/{grant.id}/delete/").status_code == 403
