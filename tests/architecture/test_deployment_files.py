@@ -154,7 +154,7 @@ def test_the_build_context_contains_only_what_the_service_needs() -> None:
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
 
     assert lines[0] == "*"
-    assert opened == packages | {"templates", "manage.py", "requirements.txt", "LICENSE"}
+    assert opened == packages | {"templates", "docs/skill", "manage.py", "requirements.txt", "LICENSE"}
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The contract as other programs read it; `make contract` runs this in the project's root.
-# A service of its own, with the demo workspace, is fuzzed by schemathesis; its document is linted, and clients are
-# generated out of it and compiled. Each of npm's tools that cannot be had is left out, and the run says so.
+# A service of its own, with the demo workspace, is used through its MCP endpoint by the official client and checked by the
+# official conformance suite. Then it is fuzzed by schemathesis; its document is linted, and clients are generated out of it
+# and compiled. Each of npm's tools that cannot be had is left out, and the run says so.
 # Usage: run_contract.sh [EXAMPLES]   test cases for each operation, 60 by default
 set -euo pipefail
 examples=${1:-60}
@@ -27,9 +28,12 @@ env -i PATH="$PATH" HOME="$HOME" WAIT_SECONDS=1 OUTBOUND_ALLOW_LOOPBACK=true \
   BLUESKY_API_BASE=http://127.0.0.1:9 STRIPE_WEBHOOK_SECRET=whsec_contract ADMIN_TOKEN="$ADMIN_TOKEN" \
   .venv/bin/python manage.py up --port "$port" --data-dir "$work/data" >"$work/service.log" 2>&1 &
 service=$!
+proxy=""
 stop() {
-  kill "$service" 2>/dev/null || true
-  wait "$service" || true
+  for program in $proxy "$service"; do
+    kill "$program" 2>/dev/null || true
+    wait "$program" || true
+  done
   rm -rf "$work"
 }
 trap stop EXIT
@@ -71,6 +75,22 @@ PY
 )
 eval "$named"
 
+# Each of npm's tools is used where it can be had.
+export npm_config_fetch_retries=1
+npm_has() { # PACKAGE COMMAND [OTHER PACKAGE]
+  command -v npx >/dev/null && timeout 180 npx --yes --package "$1" ${3:+--package "$3"} "$2" --version >/dev/null 2>&1
+}
+
+check "the official MCP client" "$tools/python" tests/contract/mcp_client.py "$base/mcp"
+if npm_has @modelcontextprotocol/conformance@0.2.0-alpha.11 conformance node@22; then
+  proxy_port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  .venv/bin/python tests/contract/bearer_proxy.py "$proxy_port" "$base" &
+  proxy=$!
+  check "the MCP conformance suite" .venv/bin/python tests/contract/mcp_conformance.py "http://127.0.0.1:$proxy_port/mcp"
+else
+  step "the MCP conformance suite cannot be had from npm here: it was NOT run"
+fi
+
 # positive_data_acceptance cannot hold where ids must exist. Nor can use_after_free: DELETE disconnects an account, revokes
 # an agent and cancels a post, and all of them stay readable with their new state.
 fuzz() (
@@ -104,11 +124,6 @@ PY
 )
 check "openapi-python-client" python_client
 
-# npm's tools, each where it can be had.
-export npm_config_fetch_retries=1
-npm_has() { # PACKAGE COMMAND
-  command -v npx >/dev/null && timeout 180 npx --yes --package "$1" "$2" --version >/dev/null 2>&1
-}
 redocly=@redocly/cli@2.77.0 types=openapi-typescript@7.13.0 typescript=typescript@5.9.3
 lint() { npx --yes --package "$redocly" redocly lint --extends recommended-strict "$work/openapi.json"; }
 typescript_client() {
