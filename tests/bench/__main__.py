@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import api, deliveries, delivery_drains, drains, memory, outages, publishing, scale, starting, texts
+from tests.bench import api, deliveries, delivery_drains, drains, mcp, memory, outages, publishing, scale, starting, texts
 from tests.bench.measure import Row, table
 from tests.bench.service import Service, running
 from tests.chaos.stack import CannotRun
@@ -24,6 +24,7 @@ ON_THE_SERVICE: dict[str, Callable[[Service], list[Row]]] = {
     "outages": outages.rows,
     "memory": memory.rows,
     "api": api.rows,
+    "mcp": mcp.rows,
 }
 ALONE: dict[str, Callable[[], list[Row]]] = {"start": starting.rows, "texts": texts.rows, "scale": scale.rows}
 
