@@ -207,6 +207,7 @@ REFUSAL_RECORDER = "auditlog.services.record_refusal"
 EVENT_RECORDER = "webhooks.services.store_event_without_delivery"
 NAVIGATION = PAGES
 PLATFORM_LABEL = "accounts.platforms.registry.platform_label"
+PLATFORM_MARK = "accounts.platforms.marks.platform_mark"
 WORKSPACE_PROVISIONERS = ["accounts.provisioning.SandboxAccountProvisioner"]
 WORKER_LOOPS = {
     "publish": "posts.publishing.worker_loop.PublishLoop",

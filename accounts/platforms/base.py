@@ -35,6 +35,8 @@ class Platform:
 
     name: ClassVar[str]
     label: ClassVar[str]
+    icon: ClassVar[str] = ""  # the name of a brand icon of Font Awesome; without one, pages show the label's letter
+    colour: ClassVar[str] = "#5a544d"  # the ground of the icon, on which white has a contrast of 3:1
     capabilities: ClassVar[Capabilities]
     setup: ClassVar[OperatorSetup]
     methods: ClassVar[tuple[str, ...]] = ("oauth",)  # oauth, credentials; the first one is the default

@@ -41,6 +41,8 @@ class Bluesky(Platform):
 
     name = "bluesky"
     label = "Bluesky"
+    icon = "bluesky"
+    colour = "#1185fe"
     capabilities = CAPABILITIES
     setup = SETUP
     methods = ("credentials",)

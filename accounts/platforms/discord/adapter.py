@@ -28,6 +28,8 @@ class Discord(Platform):
 
     name = "discord"
     label = "Discord"
+    icon = "discord"
+    colour = "#5865f2"
     capabilities = CAPABILITIES
     setup = SETUP
     methods = ("credentials",)

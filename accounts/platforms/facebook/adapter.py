@@ -31,6 +31,8 @@ class Facebook(MetaPlatform):
 
     name = "facebook"
     label = "Facebook"
+    icon = "facebook-f"
+    colour = "#0866ff"
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

@@ -42,6 +42,8 @@ class Instagram(MetaPlatform):
 
     name = "instagram"
     label = "Instagram"
+    icon = "instagram"
+    colour = "#d62976"
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

@@ -44,6 +44,8 @@ class LinkedIn(OAuthPlatform):
 
     name = "linkedin"
     label = "LinkedIn"
+    icon = "linkedin-in"
+    colour = "#0a66c2"
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

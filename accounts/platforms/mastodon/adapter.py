@@ -57,6 +57,8 @@ class Mastodon(Platform):
 
     name = "mastodon"
     label = "Mastodon"
+    icon = "mastodon"
+    colour = "#6364ff"
     capabilities = CAPABILITIES
     setup = SETUP
     methods = ("credentials", "oauth")

@@ -29,6 +29,8 @@ class Pinterest(OAuthPlatform):
 
     name = "pinterest"
     label = "Pinterest"
+    icon = "pinterest-p"
+    colour = "#bd081c"
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

@@ -49,6 +49,8 @@ class Slack(OAuthPlatform):
 
     name = "slack"
     label = "Slack"
+    icon = "slack"
+    colour = "#611f69"
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

@@ -26,6 +26,8 @@ class Telegram(Platform):
 
     name = "telegram"
     label = "Telegram"
+    icon = "telegram"
+    colour = "#1c93cc"
     capabilities = CAPABILITIES
     setup = SETUP
     methods = ("credentials",)

@@ -37,6 +37,8 @@ class Threads(MetaPlatform):
 
     name = "threads"
     label = "Threads"
+    icon = "threads"
+    colour = "#101010"
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

@@ -29,6 +29,8 @@ class TikTok(OAuthPlatform):
 
     name = "tiktok"
     label = "TikTok"
+    icon = "tiktok"
+    colour = "#121212"
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

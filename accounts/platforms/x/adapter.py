@@ -29,6 +29,8 @@ class X(OAuthPlatform):
 
     name = "x"
     label = "X"
+    icon = "x-twitter"
+    colour = "#0f1419"
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

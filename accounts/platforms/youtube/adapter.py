@@ -27,6 +27,8 @@ class YouTube(OAuthPlatform):
 
     name = "youtube"
     label = "YouTube"
+    icon = "youtube"
+    colour = "#ee0000"
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

@@ -83,6 +83,20 @@ def platform_label(name: str) -> str:
 
 
 @register.simple_tag
+def platform_mark(name: str, beside_label: bool = False) -> SafeString:
+    """Template tag: show a platform's mark; `beside_label` if its name is beside it, so that it is not read out twice."""
+    mark: SafeString = import_string(settings.PLATFORM_MARK)(name, beside_label=beside_label)
+    return mark
+
+
+@register.simple_tag
+def account_avatar(account_id: str, name: str, platform: str) -> SafeString:
+    """Template tag: show the initials of an account's name with the mark of its platform, beside words that say both."""
+    shown = (avatar(account_id, name), platform_mark(platform, beside_label=True))
+    return format_html('<span class="account-avatar">{}{}</span>', *shown)
+
+
+@register.simple_tag
 def avatar(row_id: str, name: str, shape: str = "") -> SafeString:
     """Template tag: show the initials of a name in a circle, or "square", whose colour follows from the row's id."""
     words = re.findall(r"\w+", name) or ["?"]

@@ -175,5 +175,5 @@ def test_the_list_needs_few_queries(
 ) -> None:
     for _ in range(5):
         factories.agent_key(factories.AgentFactory(workspace=workspace, scopes=list(SCOPES)))
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         pages.get("api-keys")
