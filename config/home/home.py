@@ -7,36 +7,38 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils import timezone
 
-from accounts.models import ConnectedAccount
 from auditlog import selectors as audit
 from billing.caps import SpendCapStatus
 from billing.selectors import workspace_spend_cap_status
-from posts import selectors as posts
+from config.home.activity import recent_activity
+from config.home.attention import NEARLY_SPENT, needs_for_attention
+from config.home.first_steps import first_steps
+from posts.dashboard.calendar import days_of_this_week
 from posts.day_lists import upcoming_posts
-from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
-MAX_SHOWN_ITEMS = 8
-NEARLY_SPENT_SHARE = 0.8  # share of the monthly limit
+SHOWN_UPCOMING = 6
+SHOWN_ACTIVITY = 6
+READ_ENTRIES = 60  # entries of the audit log from which the activity is made
+POSTS_PER_DAY = 5  # in the strip of this week
 
 
 @workspace_page()
 def workspace_home(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: a workspace's home, with open problems, the next posts, spending and recent activity."""
+    """Dashboard page: a workspace's home, with first steps, what needs a person, this week, spending and activity."""
     workspace_id = page.workspace.id
-    groups = posts.groups_with_targets().filter(workspace=page.workspace)
-    waiting = list(groups.filter(status__in=GROUP_STATUSES_NEEDING_A_PERSON).order_by("-pk")[: MAX_SHOWN_ITEMS + 1])
-    accounts = list(ConnectedAccount.objects.filter(workspace=page.workspace).exclude(status="disconnected"))
     cap = workspace_spend_cap_status(workspace_id=workspace_id, at=timezone.now())
+    steps = first_steps(page)
+    entries = audit.workspace_entries(caller=page.caller, workspace_id=workspace_id).filter(dry_run=False)
     return page.render(
         "home/home.html",
-        approvals=[group for group in waiting if group.status == GroupStatus.PENDING_CONFIRMATION],
-        problems=[group for group in waiting[:MAX_SHOWN_ITEMS] if group.status != GroupStatus.PENDING_CONFIRMATION],
-        to_reconnect=[account for account in accounts if account.status == ConnectedAccount.Status.NEEDS_REAUTH],
-        has_real_account=any(not account.sandbox for account in accounts),
-        upcoming=upcoming_posts(caller=page.caller, workspace_id=workspace_id, limit=MAX_SHOWN_ITEMS),
+        steps=steps,
+        steps_done=sum(step.done for step in steps),
+        needs=needs_for_attention(page, cap),
+        week=days_of_this_week(page, per_day=POSTS_PER_DAY),
+        upcoming=upcoming_posts(caller=page.caller, workspace_id=workspace_id, limit=SHOWN_UPCOMING),
         spend=_spend(cap),
-        activity=audit.workspace_entries(caller=page.caller, workspace_id=workspace_id)[:MAX_SHOWN_ITEMS],
+        activity=recent_activity(entries[:READ_ENTRIES], limit=SHOWN_ACTIVITY),
     )
 
 
@@ -48,8 +50,7 @@ def _spend(cap: SpendCapStatus) -> dict[str, Any]:
     return {
         "cap": cap,
         "limit_cents": limit,
-        "used_cents": used,
         "spent_percent": round(share(cap.spent_cents), 1),
         "used_percent": round(share(used), 1),
-        "nearly_spent": limit > 0 and used >= NEARLY_SPENT_SHARE * limit,
+        "nearly_spent": limit > 0 and used >= NEARLY_SPENT * limit,
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -62,7 +63,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
     query: dict[str, Any] = {
         "caller": page.caller,
         "workspace_id": page.workspace.id,
-        "window": (start_of_local_day(span.first, page.zone), start_of_local_day(span.first + DAY * span.days, page.zone)),
+        "window": _window(span, page.zone),
         **post_filters_from_query(page),
     }
     if view == "day":
@@ -81,6 +82,26 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         **post_filter_choices(page),
         **shown,
     )
+
+
+def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[CalendarDay]:
+    """Return the days of the current week with the first posts of each, for pages that show a part of the calendar."""
+    today = timezone.now().astimezone(page.zone).date()
+    span = _week(today)
+    groups = day_lists.first_calendar_posts_per_day(
+        caller=page.caller,
+        workspace_id=page.workspace.id,
+        window=_window(span, page.zone),
+        zone=page.zone,
+        per_day=per_day,
+    )
+    days: list[CalendarDay] = _days(groups, "week", span, today)["days"]
+    return days
+
+
+def _window(span: CalendarSpan, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    """Return when the first day of a part of the calendar begins, and when its last day ends."""
+    return start_of_local_day(span.first, zone), start_of_local_day(span.first + DAY * span.days, zone)
 
 
 def _days(groups: Sequence[PostGroup], view: str, span: CalendarSpan, today: date) -> dict[str, Any]:

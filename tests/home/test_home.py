@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import time_machine
 from django.test import Client
+from django.utils import timezone
+from django.utils.html import strip_tags
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
+from accounts.platforms.registry import get_adapter
+from auditlog.models import AuditEntry
 from billing.models import MonthCounter
+from config.home.activity import DEEDS
 from posts.models import PostGroup
 from posts.states import GroupStatus
 from tests.conftest import ApiClient
+from tests.contract.operations import OPERATIONS
+from tests.factories import workspace_key
 from tests.people import sign_in_here
 from tests.posts.rows import NOON, TOMORROW, create
+from tests.webhooks.rows import emit
+from webhooks.models import Delivery
 from workspaces.models import User, Workspace
 
+# Operations that leave no entry in a workspace's log: reads by POST, and those of the processor and of users.
+NOT_OF_A_WORKSPACE = {"posts.validate", "billing.receive_event", "users.delete"}
 NEWEST_OF_EACH = ("Waits", "Failed", "Half out", "Not known")
 
 
@@ -50,7 +62,7 @@ def test_an_empty_workspace_shows_the_next_step(browser: Client, workspace: Work
     text = home(browser, workspace)
     assert "Nothing needs your attention" in text
     assert f"/dashboard/workspaces/{workspace.id}/compose" in text
-    assert "connect an account" in text
+    assert "Connect an account" in text
 
 
 def test_posts_that_need_a_person_are_shown_first(browser: Client, workspace: Workspace, account: ConnectedAccount) -> None:
@@ -60,11 +72,11 @@ def test_posts_that_need_a_person_are_shown_first(browser: Client, workspace: Wo
     ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
 
     text = home(browser, workspace)
-    needs, _, rest = text.partition('id="next"')
+    needs, _, rest = text.partition('id="this-week"')
 
     assert all(said in needs for said in (*NEWEST_OF_EACH, account.handle))
     assert all(f"/posts/{each.id}" in needs for each in groups[1:])
-    assert "Went out well" not in text
+    assert "Went out well" not in needs
     assert 'aria-label="1 waiting"' in text
     assert "Nothing needs your attention" not in needs
     assert rest
@@ -80,8 +92,66 @@ def test_upcoming_posts_and_spending_are_shown(
     text = home(browser, workspace)
 
     assert "Tomorrow&#x27;s post" in text.partition('id="next"')[2]
-    assert "$0.70 spent, $0.15 reserved for scheduled posts of $1.00" in " ".join(text.split())
-    assert "$0.85 of this month's $1.00 is spent or reserved" in " ".join(text.split())
+    assert "$0.70</strong> spent, $0.15 reserved for scheduled posts of $1.00" in " ".join(text.split())
+    assert "$0.85 of this month&#x27;s $1.00 is spent or reserved" in " ".join(text.split())
+
+
+def test_given_up_webhooks_and_ending_keys_need_a_person(browser: Client, workspace: Workspace) -> None:
+    workspace_key(workspace)
+    workspace_key(workspace)
+    ending = workspace.api_keys.order_by("pk")[0]
+    workspace.api_keys.filter(pk=ending.pk).update(name="Newsletter", expires_at=timezone.now() + timedelta(days=3))
+    for status in ("dead_letter", "dead_letter", "delivered"):
+        event = emit(workspace, "https://gone.example/", at=timezone.now())
+        Delivery.objects.filter(event=event).update(status=status, due_at=None)
+
+    needs = home(browser, workspace).partition('id="this-week"')[0]
+
+    assert "2 webhook deliveries were given up this week." in needs
+    assert f'/dashboard/workspaces/{workspace.id}/webhooks?status=dead_letter"' in needs
+    assert needs.count(" ends soon.") == 1
+    assert "The API key “Newsletter” ends soon." in needs
+
+
+def test_this_week_shows_its_posts_with_the_marks_of_their_platforms(
+    clock: Any, browser: Client, workspace: Workspace, api: ApiClient, account: ConnectedAccount
+) -> None:
+    post = create(api, account, text="Tomorrow's post", scheduled_at=TOMORROW)
+
+    week = home(browser, workspace).partition('id="this-week"')[2].partition('id="next"')[0]
+
+    assert week.count("<h3>") == 7
+    assert week.partition('aria-current="date"')[2].partition("</h3>")[0].count(f"date={NOON.date()}") == 1
+    assert f'/posts/{post["id"]}"' in week
+    assert f'aria-label="{get_adapter(account.platform).label}"' in week
+
+
+def test_activity_is_told_in_sentences_and_repeated_deeds_are_counted(
+    browser: Client, workspace: Workspace, owner: User
+) -> None:
+    who = {"actor_type": "user", "actor_id": owner.id, "retention_tier": "free", "trace_id": "0" * 32}
+    for operation, outcome in (
+        ("media.upload", "succeeded"),
+        *[("posts.create", "succeeded")] * 3,
+        ("posts.retry", "refused"),
+    ):
+        AuditEntry.objects.create(workspace_id=workspace.id, operation=operation, outcome=outcome, **who)
+    AuditEntry.objects.create(workspace_id=workspace.id, operation="posts.cancel", outcome="succeeded", dry_run=True, **who)
+
+    activity = home(browser, workspace).partition('id="activity"')[2].partition("</ul>")[0]
+
+    told = [" ".join(strip_tags(row.partition("<time")[0]).split()) for row in activity.split('<span class="text">')[1:]]
+    assert told == [
+        f"{owner} was not allowed to send a post again",
+        f"{owner} created a post 3 times",
+        f"{owner} uploaded a file",
+    ]
+
+
+def test_every_write_of_members_has_words_for_the_activity() -> None:
+    writes = {row.name for row in OPERATIONS if row.method != "GET" and not row.operator}
+
+    assert writes - NOT_OF_A_WORKSPACE - set(DEEDS) == set()
 
 
 def test_the_page_needs_few_queries(
@@ -89,5 +159,5 @@ def test_the_page_needs_few_queries(
 ) -> None:
     for status in (GroupStatus.FAILED, GroupStatus.PENDING_CONFIRMATION) * 5:
         group(workspace, "Some text", status)
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(24):
         home(browser, workspace)

@@ -41,6 +41,12 @@ document.addEventListener("htmx:configRequest", (event) => {
   if (token) event.detail.headers["X-CSRFToken"] = token.value;
 });
 
+// A part of a page that reloads itself waits while nobody sees the page, and while the focus is in it.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const { target } = event;
+  if (target.getAttribute("hx-trigger")?.startsWith("every") && (document.hidden || target.contains(document.activeElement))) event.preventDefault();
+});
+
 for (const form of document.querySelectorAll("form[data-undo]")) {
   const seconds = Number(new URL(form.action).searchParams.get("seconds"));
   if (seconds) countDown(form, performance.now() + 1000 * seconds);
