@@ -230,3 +230,22 @@ def test_long_texts_are_cut_from_an_answer(api: ApiClient, account: ConnectedAcc
 
     assert "more characters]" in shown["text"]
     assert PostGroup.objects.get(pk=shown["id"]).text == '"' * 90_000
+
+
+def test_targets_have_their_own_times_and_slots(api: ApiClient, workspace: Workspace, clock: Any) -> None:
+    one, other = factories.AccountFactory(workspace=workspace), factories.AccountFactory(workspace=workspace)
+    slots = {"timezone": "UTC", "slots": [{"weekday": "fri", "time": "09:00"}]}
+    assert api.request("PUT", f"/accounts/{other.id}/slots", slots).status_code == 200
+    targets = [{"account_id": one.id, "scheduled_at": TOMORROW}, {"account_id": other.id, "slot": "next"}]
+    planned_post = use(api.token, "plan_post", text="Each in its turn", targets=targets)
+
+    group = use(api.token, "commit_plan", plan_id=planned_post["plan"]["id"])["post_group"]
+
+    assert "for Thu 2027-03-11 12:00 UTC to Fri 2027-03-12 09:00 UTC: 2 accounts" in planned_post["summary"]
+    assert group["targets"][1]["scheduled_local"] == "Fri 2027-03-12 09:00 UTC"
+
+    moments = [target["scheduled_at"] for target in group["targets"]]
+    assert (group["status"], moments) == ("scheduled", [TOMORROW, "2027-03-12T09:00:00Z"])
+    both = [{**targets[0], "slot": "next"}]
+    [fault] = refusal(api.token, "plan_post", text="a", targets=both)["details"]
+    assert fault["field"] == "targets[0].slot"

@@ -215,9 +215,9 @@ def _summary(preview: Mapping[str, Any], zone: ZoneInfo) -> str:
     if "status" not in would:  # a batch
         return f"Would create {len(would['post_groups'])} posts. Cost: {price_in_words(would['cost_cents'])}."
     what = WOULD.get(would["status"], f"leave the post {would['status']}")
-    times = [target["scheduled_at"] for target in would["targets"] if target["scheduled_at"]]
-    at = would.get("scheduled_at") or min(times, default=None)
-    when = f" for {local_time(at, zone)}" if at and would["status"] == GroupStatus.SCHEDULED else ""
+    moments = sorted(target["scheduled_at"] for target in would["targets"] if target["scheduled_at"])
+    ends = [str(local_time(moment, zone)) for moment in dict.fromkeys([*moments[:1], *moments[-1:]])]
+    when = f" for {' to '.join(ends)}" if would["status"] == GroupStatus.SCHEDULED else ""
     accounts = f"{len(would['targets'])} account{'' if len(would['targets']) == 1 else 's'}"
     return f"Would {what}{when}: {accounts}. Cost: {price_in_words(would['cost_cents'])}."
 

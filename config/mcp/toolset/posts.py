@@ -63,8 +63,9 @@ def group_answer(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str, A
     """Return the answer of a tool about one post group: the group, its price in words, local times, and the next step."""
     zone, shown = workspace_zone(group.workspace_id), post_group_json(group, targets)
     for target in shown["targets"]:
-        if target["published_at"]:
-            target["published_local"] = local_time(target["published_at"], zone)
+        for moment in ("scheduled", "published"):
+            if target[f"{moment}_at"]:
+                target[f"{moment}_local"] = local_time(target[f"{moment}_at"], zone)
     shown["scheduled_local"] = local_time(shown["scheduled_at"], zone)
     shown["cost"] = price_in_words(shown["cost_cents"])
     approval = {"approval_url": shown["approval_url"]} if shown["approval_url"] else {}
