@@ -8,6 +8,9 @@ COPY requirements.txt .
 RUN /opt/venv/bin/pip install --require-hashes --only-binary :all: --requirement requirements.txt
 COPY . /opt/service
 RUN python -m compileall -q /opt/service
+# Static files get hashes of their content in their names, and are compressed.
+RUN cd /opt/service && ENVIRONMENT=production DATA_DIR=/tmp/data STATIC_ROOT=/opt/service/static_files \
+    /opt/venv/bin/python manage.py collectstatic --noinput
 
 FROM python:3.11-slim-bookworm
 # For the second check of videos, and for their thumbnails.
@@ -19,6 +22,7 @@ COPY --from=build /opt/service /opt/service
 WORKDIR /opt/service
 # The service writes only to DATA_DIR and /tmp, so the root file system can be read-only.
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 ENVIRONMENT=production DATA_DIR=/data \
+    STATIC_ROOT=/opt/service/static_files \
     FFPROBE=/usr/bin/ffprobe FFMPEG=/usr/bin/ffmpeg
 USER service
 VOLUME /data

@@ -98,8 +98,10 @@ def read_platform_settings() -> dict[str, str]:
     return {name: read_secret(name) if name.endswith("_CLIENT_SECRET") else os.environ[name] for name in names}
 
 
-def storages_setting(url: str) -> dict[str, dict[str, Any]]:
+def storages_setting(url: str, *, production: bool = False) -> dict[str, dict[str, Any]]:
     """Return Django's setting STORAGES for a `STORAGE_URL`: an S3 bucket, or local files if the URL is empty.
+
+    In production, static files have hashes in their names (config/pages/static_files.py).
 
     Raises ImproperlyConfigured, whose message never contains the value, because it may include keys.
     """
@@ -108,7 +110,11 @@ def storages_setting(url: str) -> dict[str, dict[str, Any]]:
         "OPTIONS": {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
     }
     bucket = {"BACKEND": "media.object_storage.ObjectStorage", "OPTIONS": _bucket_options(url)} if url else {}
-    return {"default": bucket or files, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+    plain, hashed = (
+        "django.contrib.staticfiles.storage.StaticFilesStorage",
+        "config.pages.static_files.HashedStaticFilesStorage",
+    )
+    return {"default": bucket or files, "staticfiles": {"BACKEND": hashed if production else plain}}
 
 
 # The query parameters of STORAGE_URL; django-storages has the same names, but `location` for `prefix`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -177,15 +178,15 @@ FORMAT_MODULE_PATH = "config.console.formats"  # date formats of the console
 # The folder for metrics of all processes (config/metrics.py); prometheus_client reads it when imported.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "metrics")
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(DATA_DIR / "static")))  # where collectstatic puts them
 STATIC_ROOT.mkdir(exist_ok=True)
-WHITENOISE_USE_FINDERS = True  # static files are served from their packages, without collectstatic
+WHITENOISE_USE_FINDERS = True  # static files that are not collected are served from their packages
 MEDIA_ROOT = DATA_DIR / "storage"  # never media/: that folder is an app
 MEDIA_URL = "/uploads/"  # not served: files are available only by signed links (media/links.py)
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "incoming"  # uploads until they are checked and stored
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
 FILE_UPLOAD_HANDLERS = ["config.api.uploads.DiscardFilesUploadHandler"]  # forms accept files only on pages that ask for them
-STORAGES = storages_setting(read_secret("STORAGE_URL"))
+STORAGES = storages_setting(read_secret("STORAGE_URL"), production=PRODUCTION)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["agents.authentication.BearerAuthentication"],
