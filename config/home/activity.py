@@ -17,6 +17,7 @@ DEEDS = {
     "accounts.connect": ("connected an account", "connect an account"),
     "accounts.disconnect": ("disconnected an account", "disconnect an account"),
     "accounts.status": ("checked an account", "check an account"),
+    "accounts.update_slots": ("changed an account's slots", "change an account's slots"),
     "agents.claim": ("claimed an agent's key", "claim an agent's key"),
     "agents.create": ("created an agent", "create an agent"),
     "agents.revoke": ("revoked an agent", "revoke an agent"),
