@@ -6,10 +6,12 @@ Pages and other callers build the same values, so services never see a dictionar
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from typing import Any
+
+from django.utils import timezone
 
 from posts.models import PostGroup, PostTarget
 from posts.states import TargetStatus
@@ -123,6 +125,16 @@ def target_writes_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
 def own_scheduled_at(group: PostGroup, target: PostTarget) -> datetime | None:
     """Return the time of a stored target if it is another one than the post group's."""
     return None if target.scheduled_at == group.scheduled_at and not target.slot else target.scheduled_at
+
+
+def keep_taken_slots(group: PostGroup, edit: PostEdit) -> PostEdit:
+    """Return an edit whose targets with `slot` stay in the slots that they have taken, unless these have passed."""
+    coming = [each for each in group.targets.all() if each.slot and each.scheduled_at and each.scheduled_at > timezone.now()]
+    taken = {each.account_id: each.scheduled_at for each in coming}
+    targets = [
+        replace(each, scheduled_at=taken.get(each.connected_account_id)) if each.slot else each for each in edit.targets or ()
+    ]
+    return replace(edit, targets=tuple(targets) or None)
 
 
 def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 
 from accounts import selectors, services
 from accounts.dashboard.capabilities_in_words import capabilities_in_words
+from accounts.dashboard.slots_in_words import slots_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import all_adapters, get_adapter
@@ -65,6 +66,7 @@ def account_details(page: WorkspacePage, account_id: str) -> HttpResponse:
         capabilities=capabilities_in_words(capabilities),
         not_possible=capabilities.not_possible,
         options=_options(capabilities.options),
+        slots=slots_in_words(row),
     )
 
 

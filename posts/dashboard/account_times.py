@@ -16,9 +16,13 @@ from posts.models import PostGroup
 
 @dataclass(frozen=True)
 class AccountTimes:
-    """The forms for the publishing times of the chosen accounts, by account id. `requested`: a person wants to see them."""
+    """The forms for the publishing times of the chosen accounts, by account id. `requested`: a person wants to see them.
+
+    `in_slots` are the accounts whose next free slot is chosen.
+    """
 
     forms: dict[str, ScheduleForm]
+    in_slots: frozenset[str]
     requested: bool
 
     @classmethod
@@ -26,20 +30,25 @@ class AccountTimes:
         cls, sent: QueryDict | None, group: PostGroup | None, account_ids: Iterable[str], zone: ZoneInfo
     ) -> AccountTimes:
         """Build the forms from what was submitted in the composer, or else from the post that is edited."""
-        own = {target.account_id: own_scheduled_at(group, target) for target in group.targets.all()} if group else {}
+        stored = list(group.targets.all()) if group else []
+        own = {each.account_id: own_scheduled_at(group, each) for each in stored if group and not each.slot}
         forms = {pk: ScheduleForm(sent, prefix=f"time-{pk}", zone=zone, at=own.get(pk)) for pk in dict.fromkeys(account_ids)}
         requested = sent is not None and (sent.get("action") == "times" or any(name.startswith("time-") for name in sent))
-        return cls(forms, requested)
+        if sent is None:
+            in_slots = frozenset(each.account_id for each in stored if each.slot)
+        else:
+            in_slots = frozenset(pk for pk in forms if f"time-{pk}-slot" in sent)
+        return cls(forms, in_slots, requested)
 
     @property
     def entered(self) -> dict[str, datetime]:
         """Return the valid times by account id."""
         found = {pk: form.publishing_time for pk, form in self.forms.items() if form.is_valid()}
-        return {pk: at for pk, at in found.items() if at}
+        return {pk: at for pk, at in found.items() if at and pk not in self.in_slots}
 
     @property
     def are_shown(self) -> bool:
-        return self.requested or any(form["when"].value() for form in self.forms.values())
+        return self.requested or bool(self.in_slots) or any(form["when"].value() for form in self.forms.values())
 
     @property
     def have_errors(self) -> bool:

@@ -50,8 +50,8 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     if page.request.POST.get("plan_hash", group.plan_hash or "") != (group.plan_hash or ""):
         raise Conflict("The post has changed since this page was shown.", suggested_action="Read it again, then approve it.")
     now = timezone.now()
-    to_come = [bool(at and at > now) for at in (group.scheduled_at, *(each.scheduled_at for each in group.targets.all()))]
-    publishes = not to_come[0] and not all(to_come[1:])
+    times = [each.scheduled_at for each in group.targets.all() if not each.slot]  # a slot that has passed leads to the next
+    publishes = not (group.scheduled_at and group.scheduled_at > now) and not all(at and at > now for at in times)
     at = due_time_with_undo_delay(page) if publishes else None
     services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)
     words = f"Approved. {publishing_message(at)}" if publishes else "Approved and scheduled."

@@ -17,7 +17,7 @@ from config.api.errors import ApiError, Conflict
 from config.api.uploads import uploaded_files_in_field
 from config.pages.sentences import PageRefusal, error_sentences
 from posts import services
-from posts.content import PostEdit, PostWrite
+from posts.content import PostEdit, PostWrite, keep_taken_slots
 from posts.dashboard.composer import Composer
 from posts.dashboard.composer_draft_forms import (
     DRAFT_KEY_PATTERN,
@@ -129,6 +129,8 @@ def _save(composer: Composer, how: str) -> HttpResponse:
         composer.problems.append("Correct the time.")
     if how == PUBLISH and composer.entered_time and composer.buttons_show_other_time:
         composer.problems.append("Nothing was published, because a time is filled in. Choose below what to do.")
+    if how == PUBLISH and composer.composition.targets and _all_have_times(composer):
+        composer.problems.append("Nothing was published, because each account has its own time. Schedule the post instead.")
     if not composer.composition.targets:
         composer.problems.append("Choose at least one account.")
     if composer.problems or composer.media_problems:
@@ -152,8 +154,9 @@ def _save(composer: Composer, how: str) -> HttpResponse:
 
 
 def _all_have_times(composer: Composer) -> bool:
-    """Return whether each chosen account has a time of its own."""
-    return composer.account_times.entered.keys() >= set(composer.composition.account_ids)
+    """Return whether each chosen account has a time of its own or goes into a slot."""
+    times = composer.account_times
+    return times.entered.keys() | times.in_slots >= set(composer.composition.account_ids)
 
 
 def _was_released(composer: Composer, at: datetime | None) -> bool:
@@ -183,7 +186,7 @@ def _write(composer: Composer, how: str, at: datetime | None) -> PostGroup:
         caller=caller,
         post_group_id=group.id,
         content_version=submitted_content_version(composer.page),
-        edit=PostEdit.from_request(data),
+        edit=keep_taken_slots(group, PostEdit.from_request(data)),
     ).group
     if how == SAVE or changed.status not in CONFIRMABLE_GROUP_STATUSES:
         return changed

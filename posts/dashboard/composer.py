@@ -53,6 +53,7 @@ class ChosenTarget:
     typed: str  # what its text field contains, even if the account does not use a different text
     options: PlatformOptionsForm
     schedule: ScheduleForm
+    in_slot: bool
     thread_unproven: str  # warning about this target's thread; empty without a thread
     focused: bool
 
@@ -89,19 +90,15 @@ class Composer:
         """
         key = composer_draft_forms.draft_key_of_request(page)
         draft = composer_draft_forms.find_composer_draft(page, key)
-        sent = (
-            page.request.POST
-            if page.request.method == "POST"
-            else composer_draft_forms.form_data_of_draft(draft)
-            if draft
-            else None
-        )
+        sent: QueryDict | None = page.request.POST if page.request.method == "POST" else None
+        if sent is None and draft:
+            sent = composer_draft_forms.form_data_of_draft(draft)
         before = Composition.of_group(group) if group else Composition()
         chosen = before.account_ids if sent is None else sent.getlist("account")
         workspace_id = page.workspace.id
         accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id, chosen=chosen)
         times = AccountTimes.from_form(sent, group, chosen, page.zone)
-        composition = before if sent is None else Composition.of_form(sent, accounts, times.entered)
+        composition = before if sent is None else Composition.of_form(sent, accounts, times)
         at = _time_to_come(group) if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
         assets = workspace_assets_by_id(page.workspace.id, composition.media_ids)
@@ -271,6 +268,7 @@ class Composer:
             typed=self.sent.get(f"text-{account.id}", "") if target["text"] is None and self.sent else target["text"] or "",
             options=options,
             schedule=self.account_times.forms[account.id],
+            in_slot=account.id in self.account_times.in_slots,
             thread_unproven=thread.unproven if thread and further_segment_texts(target["options"]) else "",
             focused=account.id == self.focus,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +15,7 @@ from accounts.platforms.issues import Issue
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Capabilities
 from posts.content import own_scheduled_at
+from posts.dashboard.account_times import AccountTimes
 from posts.dashboard.forms import PlatformOptionsForm
 from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.models import PostGroup
@@ -43,15 +44,15 @@ class Composition:
         return cls(group.text, _target_entries(group), [dict(each) for each in group.media])
 
     @classmethod
-    def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount], times: Mapping[str, datetime]) -> Composition:
+    def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount], times: AccountTimes) -> Composition:
         """Build the composition from the composer's submitted form, ignoring chosen accounts that are not in `accounts`.
 
-        `times` are the times of accounts that have their own.
+        `times` are the times and slots of single accounts.
         """
         chosen = set(sent.getlist("account"))
         return cls(
             normalize_newlines_and_nul(sent.get("text", "")),
-            [_target_entry(sent, account, times.get(account.id)) for account in accounts if account.id in chosen],
+            [_target_entry(sent, account, times) for account in accounts if account.id in chosen],
             [_media_entry(sent, media_id) for media_id in dict.fromkeys(sent.getlist("media"))],
         )
 
@@ -133,17 +134,19 @@ def _target_entries(group: PostGroup) -> list[dict[str, Any]]:
             "connected_account_id": target.account_id,
             "text": target.text,
             "options": target.options,
-            **_time_entry(own_scheduled_at(group, target)),
+            **_time_entry(own_scheduled_at(group, target), in_slot=target.slot),
         }
         for target in group.targets.all()
     ]
 
 
-def _time_entry(at: datetime | None) -> dict[str, Any]:
+def _time_entry(at: datetime | None, *, in_slot: bool) -> dict[str, Any]:
+    if in_slot:
+        return {"slot": "next"}
     return {"scheduled_at": at.astimezone(UTC).isoformat()} if at else {}
 
 
-def _target_entry(sent: QueryDict, account: ConnectedAccount, at: datetime | None) -> dict[str, Any]:
+def _target_entry(sent: QueryDict, account: ConnectedAccount, times: AccountTimes) -> dict[str, Any]:
     own = normalize_newlines_and_nul(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
     form = PlatformOptionsForm(capabilities_of_account(account).options, sent, prefix=account.id, options={})
     target = {
@@ -152,7 +155,7 @@ def _target_entry(sent: QueryDict, account: ConnectedAccount, at: datetime | Non
         "text": own,
         "options": form.submitted_options,
     }
-    return {**target, **_time_entry(at)}
+    return {**target, **_time_entry(times.entered.get(account.id), in_slot=account.id in times.in_slots)}
 
 
 def _media_entry(sent: QueryDict, media_id: str) -> dict[str, Any]:

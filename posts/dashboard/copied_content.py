@@ -45,6 +45,8 @@ def copy_post_to_composer_draft(page: WorkspacePage, group: PostGroup, *, when: 
         account_id = target["connected_account_id"]
         fields["account"].append(account_id)
         fields[f"{account_id}-unshown"] = [json.dumps(target["options"])]
+        if "slot" in target:
+            fields[f"time-{account_id}-slot"] = ["on"]
         if at := parse_datetime(target.get("scheduled_at", "")):
             fields[f"time-{account_id}-when"] = [at.astimezone(page.zone).strftime(DATETIME_LOCAL_FORMAT)]
             fields[f"time-{account_id}-which"] = [str(at.astimezone(page.zone).fold)]

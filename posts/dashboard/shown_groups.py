@@ -101,6 +101,11 @@ class ShownGroup:
         return len({shown.target.scheduled_at for shown in self.targets}) > 1
 
     @property
+    def goes_into_slots(self) -> bool:
+        """Return whether the post is published to all of its accounts at their slots."""
+        return all(shown.target.slot for shown in self.targets)
+
+    @property
     def total_text_length(self) -> int:
         """Return how many characters a shown post group has in all versions of its text together."""
         return sum(len(text) for version in self.text_versions for text in (version.text, *version.further))

@@ -31,6 +31,7 @@ WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "post-edit": ("post-edit", {"post_group_id": "waiting"}),
     "accounts": ("accounts", {}),
     "account": ("account", {"account_id": "account_id"}),
+    "account-slots": ("account-slots", {"account_id": "account_id"}),
     "account-connect": ("account-connect", {"platform_name": "bluesky"}),
     "media": ("media", {}),
     "media-asset": ("media-asset", {"media_id": "media_id"}),

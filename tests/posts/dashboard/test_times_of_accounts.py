@@ -88,6 +88,17 @@ def test_the_composer_needs_no_common_time_if_each_account_has_its_own(
     assert times_of(the_group()) == ["11 08:00", "12 08:00", "13 08:00"]
 
 
+def test_publishing_now_is_refused_if_each_account_has_its_own_time(
+    dashboard: Dashboard, accounts: list[ConnectedAccount]
+) -> None:
+    own = {f"time-{account.id}-when": "2027-03-11T08:00" for account in accounts[:2]}
+
+    page = dashboard.compose("publish", *accounts[:2], extra=own)
+
+    assert "Nothing was published, because each account has its own time." in words(page)
+    assert not PostGroup.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("entered", "message"),
     [

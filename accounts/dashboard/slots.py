@@ -1,0 +1,71 @@
+"""The dashboard page on which a person edits the slots of an account: the times of each weekday, and their time zone."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django import forms
+from django.http import HttpResponse
+
+from accounts import services
+from accounts.dashboard.accounts import ShownAccount, workspace_account_or_404
+from accounts.dashboard.slots_in_words import WEEKDAY_NAMES, times_by_weekday
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import get_adapter
+from accounts.slots import MAX_SLOTS, WEEKDAYS
+from workspaces.dashboard.forms import timezone_choices
+from workspaces.workspace_page import WorkspacePage, workspace_page
+
+_TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
+
+
+class TimesField(forms.CharField):
+    """A form field for times of day, separated by spaces or commas."""
+
+    def clean(self, value: Any) -> list[str]:
+        """Return the times of day as HH:MM. Raises ValidationError."""
+        times = []
+        for word in re.split(r"[\s,;]+", str(value or "").strip()):
+            if word and not _TIME.fullmatch(word):
+                raise forms.ValidationError(f"“{word[:20]}” is not a time of day. Write times such as 09:00 17:30.")
+            if word:
+                times.append(word.zfill(5))
+        return times
+
+
+class SlotsForm(forms.Form):
+    """The form for the slots of an account: a field of times for each weekday."""
+
+    marks_needed = True  # a day may be empty
+    timezone = forms.ChoiceField(label="Time zone")
+
+    def __init__(self, data: Any = None, *, account: ConnectedAccount, default_timezone: str) -> None:
+        zone = account.slot_timezone or default_timezone
+        super().__init__(data, initial={"timezone": zone, **times_by_weekday(account)})
+        self.fields["timezone"].choices = timezone_choices(zone)  # type: ignore[attr-defined]
+        for weekday, name in WEEKDAY_NAMES.items():
+            self.fields[weekday] = TimesField(label=name, required=False)
+
+    @property
+    def slots(self) -> list[dict[str, str]]:
+        """Return the entered slots."""
+        return [{"weekday": weekday, "time": time} for weekday in WEEKDAYS for time in self.cleaned_data[weekday]]
+
+    def clean(self) -> None:
+        if not self.errors and len(self.slots) > MAX_SLOTS:
+            raise forms.ValidationError(f"An account has at most {MAX_SLOTS} slots.")
+
+
+@workspace_page("GET", "POST", operation="accounts.update_slots")
+def slots(page: WorkspacePage, account_id: str) -> HttpResponse:
+    """Dashboard page that shows the slots of an account, and saves them."""
+    row = workspace_account_or_404(page, account_id)
+    sent = page.request.POST if page.request.method == "POST" else None
+    form = SlotsForm(sent, account=row, default_timezone=page.zone.key)
+    if sent is not None and form.is_valid():
+        zone = form.cleaned_data["timezone"]
+        services.update_slots(caller=page.caller, account_id=row.id, timezone=zone, slots=form.slots)
+        return page.success_redirect("The slots are saved.", "account", account_id=row.id)
+    shown = ShownAccount(row, get_adapter(row.platform).label)
+    return page.render("accounts/slots.html", account=shown, form=form, status=422 if sent is not None else 200)

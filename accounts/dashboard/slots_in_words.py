@@ -1,0 +1,21 @@
+"""The slots of an account in words, for dashboard pages."""
+
+from __future__ import annotations
+
+from accounts.models import ConnectedAccount
+from accounts.slots import WEEKDAYS
+
+WEEKDAY_NAMES = dict(
+    zip(WEEKDAYS, ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"), strict=True)
+)
+
+
+def slots_in_words(account: ConnectedAccount) -> list[tuple[str, str]]:
+    """Return the weekdays on which an account has slots, with their times."""
+    times = times_by_weekday(account)
+    return [(name, times[weekday].replace(" ", ", ")) for weekday, name in WEEKDAY_NAMES.items() if times[weekday]]
+
+
+def times_by_weekday(account: ConnectedAccount) -> dict[str, str]:
+    """Return the times of an account's slots for each weekday, separated by spaces."""
+    return {day: " ".join(slot["time"] for slot in account.slots if slot["weekday"] == day) for day in WEEKDAYS}
