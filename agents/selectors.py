@@ -10,9 +10,10 @@ from agents import tokens
 from agents.errors import ClaimTokenUnknown
 from agents.models import Agent, ApiKey, ClaimToken
 from config.api.caller import Caller, WorkspaceStatus, forbid_agent_callers, require_access
-from config.api.errors import missing_or_foreign_id_error
+from config.api.errors import ApiKeyExpired, ApiKeyRevoked, missing_or_foreign_id_error
 from config.api.paging import Page, paginate_newest_first
 from config.db.ids import is_id
+from workspaces.models import Workspace
 
 
 def agents_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
@@ -89,6 +90,33 @@ def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
         # SQLite's MAX of two values is null if one of them is.
         last_used_at=Greatest(Coalesce(key_used_at, grant_used_at), Coalesce(grant_used_at, key_used_at)),
     )
+
+
+def caller_of_maker(maker: str, *, workspace: Workspace, actor_type: str) -> Caller:
+    """Return the Caller for what its maker, as the owner of Idempotency-Keys, began earlier: with its rights as they are now.
+
+    `actor_type` is the maker's type in the audit log. Raises ApiKeyRevoked (a revoked agent, too), ApiKeyExpired.
+    """
+    kind, _, actor_id = maker.partition(":")
+    if kind == "user":
+        return Caller("user", actor_id)
+    caller = Caller("api_key", actor_id, workspace.id, workspace_owner_id=workspace.owner_user_id)
+    caller.workspace_status, caller.retention_tier = workspace.status, workspace.retention_tier
+    if kind == "agent":
+        agent = Agent.objects.filter(pk=actor_id, workspace=workspace, status=Agent.Status.ACTIVE).first()
+        if agent is None:
+            raise ApiKeyRevoked("The agent was revoked.")
+        caller.kind, caller.mode, caller.scopes = "agent", agent.default_mode, frozenset(agent.scopes)
+        caller.account_allowlist = None if agent.account_allowlist is None else tuple(agent.account_allowlist)
+        return caller
+    key = ApiKey.objects.filter(pk=actor_id, workspace=workspace).first()
+    if key is None or key.status == "revoked":
+        raise ApiKeyRevoked()
+    if key.status == "expired":
+        raise ApiKeyExpired()
+    caller.key_id, caller.scopes = key.id, frozenset(key.held_scopes)
+    caller.via = actor_type if actor_type != caller.kind else None
+    return caller
 
 
 def active_workspace_keys(*, workspace_id: str) -> QuerySet[ApiKey]:

@@ -39,6 +39,8 @@ def openapi_settings(*, base_url: str, version: str) -> dict[str, Any]:
             "Plan": "billing.plans.PLANS",
             "PostGroupStatus": "posts.states.GroupStatus",
             "PostTargetStatus": "posts.states.TargetStatus",
+            "SeriesStatus": "posts.models.Series.Status",
+            "SettableSeriesStatus": "posts.serializers.series.SETTABLE_STATUSES",
             "DeliveryStatus": "webhooks.models.DeliveryStatus",
             "EventKind": "webhooks.event_kinds.DELIVERED_CHOICES",
             "MediaKind": "media.models.MediaAsset.Kind",

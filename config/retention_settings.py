@@ -13,6 +13,7 @@ RETENTION_RULES = [
     "posts.retention.ExpiredPlansRule",
     "posts.retention.ExpiredComposerDraftsRule",
     "posts.retention.PurgedWorkspacePostsRule",
+    "posts.retention.PurgedWorkspaceSeriesRule",
     "media.retention.PurgedWorkspaceMediaRule",
     "media.retention.PurgedWorkspaceMediaUsageRule",
     "accounts.retention.PurgedWorkspaceAccountsRule",

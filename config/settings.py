@@ -212,6 +212,7 @@ PLATFORM_MARK = "accounts.platforms.marks.platform_mark"
 WORKSPACE_PROVISIONERS = ["accounts.provisioning.SandboxAccountProvisioner"]
 WORKER_LOOPS = {
     "publish": "posts.publishing.worker_loop.PublishLoop",
+    "series": "posts.worker_loop.SeriesLoop",
     "deliver": "webhooks.worker_loop.DeliverLoop",
     "thumbnail": "media.worker_loop.ThumbnailLoop",
     "processor_events": "billing.worker_loops.ProcessorEventsLoop",
@@ -238,6 +239,7 @@ WEB_THREADS = env.int("WEB_THREADS", default=8)
 WORKER_METRICS_ADDRESS = env.str("WORKER_METRICS_ADDRESS", default="")  # host:port of a worker's own /metrics
 ADMIN_TOKEN = read_secret("ADMIN_TOKEN")  # grants access to /ops and /metrics, which answer 404 without it
 DELETED_WORKSPACE_DAYS = env.int("DELETED_WORKSPACE_DAYS", default=30)  # after this, a deleted workspace is purged
+SERIES_AHEAD_DAYS = env.int("SERIES_AHEAD_DAYS", default=7)  # how long before their time posts of series are scheduled
 SCHEDULE_GRACE_HOURS = env.int("SCHEDULE_GRACE_HOURS", default=24)
 # Uploads: the maximum size of a file by kind, in bytes, and the maximum number of pixels of an image.
 MEDIA_MAX_BYTES = {

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import TRACE
-from posts.models import PostGroup, PostTarget, StoredPlan
+from posts.models import PostGroup, PostTarget, Series, StoredPlan
 from posts.services import cancel_post, resolve_unconfirmed_target, retry_post
 
 
@@ -130,4 +130,11 @@ class PostTargetAdmin(ReadOnlyAdmin):
 @admin.register(StoredPlan)
 class StoredPlanAdmin(ReadOnlyAdmin):
     list_display = ("id", "workspace_id", "operation", "post_group_id", "agent_id", "expires_at", "committed_at")
+    indexed_lookups = {"wrk": "workspace_id"}
+
+
+@admin.register(Series)
+class SeriesAdmin(ReadOnlyAdmin):
+    list_display = ("id", "workspace_id", "status", "rrule", "timezone", "made", "agent_id", "due_at", "lease_until", "fence")
+    list_filter = (WaitingJobFilter,)
     indexed_lookups = {"wrk": "workspace_id"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from config.api.errors import ApiError, PlanChanged
 
-__all__ = ["ContentInvalid", "PlanChanged", "PlanExpired", "prefix_error_fields_with_index"]
+__all__ = ["ContentInvalid", "PlanChanged", "PlanExpired", "prefix_error_fields", "prefix_error_fields_with_index"]
 
 
 class ContentInvalid(ApiError):
@@ -26,14 +26,19 @@ class PlanExpired(ApiError):
     suggested_action = "Make a new plan with POST /plans."
 
 
-@contextmanager
-def prefix_error_fields_with_index(index: int) -> Iterator[None]:
+def prefix_error_fields_with_index(index: int) -> AbstractContextManager[None]:
     """Return a context manager that prefixes the field names in API errors with a post's index in the batch (`posts[2]`)."""
+    return prefix_error_fields(f"posts[{index}]")
+
+
+@contextmanager
+def prefix_error_fields(where: str) -> Iterator[None]:
+    """Return a context manager that prefixes the field names in API errors with the place of a post in the request body."""
     try:
         yield
     except ApiError as error:
         if error.details:
-            error.details = [_with_prefix(f"posts[{index}]", row) for row in error.details]
+            error.details = [_with_prefix(where, row) for row in error.details]
         raise
 
 

@@ -21,10 +21,13 @@ from posts.serializers.requests import (
     RetryPostSerializer,
     UpdatePostSerializer,
 )
+from posts.serializers.series import CreateSeriesSerializer
 from posts.services.cancel import plan_cancel
+from posts.services.commit import plan_and_commit
 from posts.services.create import plan_create, plan_create_batch
 from posts.services.retry import plan_retry
 from posts.services.review import plan_confirm, plan_reject
+from posts.services.series import plan_and_commit_series, plan_series
 from posts.services.update import plan_update
 
 
@@ -35,11 +38,15 @@ class MakePlan(Protocol):
 
 @dataclass(frozen=True)
 class PlannedOperation:
-    """An operation that can be planned; `changes_group` is whether it changes a stored post group."""
+    """An operation that can be planned; `changes_group` is whether it changes a stored post group.
+
+    `plan_and_commit` makes its plan by a function and commits it, or makes a dry run of it.
+    """
 
     body: type[StrictSerializer]
     make_plan: MakePlan
     changes_group: bool = True
+    plan_and_commit: Callable[..., Plan] = plan_and_commit
 
 
 def _create(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
@@ -49,6 +56,10 @@ def _create(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dr
 def _create_batch(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
     posts = [PostWrite.from_request(post) for post in fields["posts"]]
     return plan_create_batch(caller, posts, workspace_id=fields.get("workspace_id"), dry_run=dry_run)
+
+
+def _create_series(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
+    return plan_series(caller, fields, dry_run=dry_run)
 
 
 def _update(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
@@ -72,4 +83,7 @@ PLANNED_OPERATIONS: Mapping[str, PlannedOperation] = {
     "posts.retry": PlannedOperation(RetryPostSerializer, _with_fields(plan_retry)),
     "posts.confirm": PlannedOperation(ConfirmPostSerializer, _with_fields(plan_confirm)),
     "posts.reject": PlannedOperation(RejectPostSerializer, _with_fields(plan_reject)),
+    "series.create": PlannedOperation(
+        CreateSeriesSerializer, _create_series, changes_group=False, plan_and_commit=plan_and_commit_series
+    ),
 }

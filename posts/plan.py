@@ -90,7 +90,7 @@ class Plan:
     operation: str
     caller: Caller
     workspace_id: str
-    changes: Sequence[GroupChange]
+    changes: Sequence[GroupChange] = ()
     spend_cap: SpendCapStatus | None = None
     batch: bool = False
     refuses_changes: bool = False
@@ -106,6 +106,11 @@ class Plan:
         """Return the only post group of the plan, as it will be."""
         [change] = self.changes
         return change.after
+
+    @property
+    def resource_ids(self) -> list[str]:
+        """Return the ids of the post groups that the plan creates or changes."""
+        return [change.after.id for change in self.changes]
 
     @cached_property
     def content(self) -> dict[str, Any]:
@@ -158,7 +163,7 @@ def _hashed_group(
     return {
         "status": str(group.status),
         "text": group.text,
-        "media": [_hashed_media(entry, assets) for entry in group.media],
+        "media": [hashed_media(entry, assets) for entry in group.media],
         "moment": format_timestamp(moment),
         "sandbox": group.sandbox,
         "webhook_url": group.webhook_url,
@@ -181,7 +186,8 @@ def _hashed_group(
     }
 
 
-def _hashed_media(entry: Mapping[str, str], assets: Mapping[str, MediaAsset]) -> dict[str, Any]:
+def hashed_media(entry: Mapping[str, str], assets: Mapping[str, MediaAsset]) -> dict[str, Any]:
+    """Return an attached media asset as the content of a plan: its bytes' hash and its alternative text, not its id."""
     asset = assets.get(entry["media_id"])
     alt_text = entry.get("alt_text", asset.alt_text if asset else None)
     return {"sha256": asset.sha256 if asset else None, "alt_text": alt_text}

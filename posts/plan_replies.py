@@ -7,10 +7,14 @@ from typing import Any
 
 from config.api.dry_run import DryRunReply
 from posts.plan import GroupChange, Plan
+from posts.series_plan import SeriesPlan
 
 
 def preview_reply(plan: Plan, request: Mapping[str, Any]) -> DryRunReply:
     """Return the answer to a dry run with this request."""
+    if isinstance(plan, SeriesPlan):
+        request = {**request, "workspace_id": plan.workspace_id}
+        return DryRunReply(request, plan.series, "would_create", plan_hash=plan.hash)
     if plan.changes[0].before:
         return DryRunReply(request, plan.group, "would_update", plan_hash=plan.hash)
     extra: dict[str, Any] = {"spend_cap": plan.spend_cap}

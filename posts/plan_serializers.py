@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -19,6 +20,7 @@ from posts.models import StoredPlan
 from posts.operations import PLANNED_OPERATIONS
 from posts.serializers import responses
 from posts.serializers.responses import CreatedBySerializer
+from posts.serializers.series import CreateSeriesPreview, SeriesEnvelope
 
 
 class CreatePlanSerializer(StrictSerializer):
@@ -75,17 +77,22 @@ class PlanEnvelope(serializers.Serializer):
 
 
 class CommittedPlanSerializer(OneOf):
-    """The answer to the commit of a plan that creates post groups: the created groups, or the preview of a dry run."""
+    """The answer to the commit of a plan that creates post groups or a series: these, or the preview of a dry run."""
 
+    alternatives_by_resource: ClassVar[Mapping[str, type[serializers.Serializer]]] = {
+        "post_group": responses.PostCreatedSerializer,
+        "post_groups": responses.PostGroupsEnvelope,
+        "series": SeriesEnvelope,
+    }
     alternatives = (
-        responses.PostCreatedSerializer,
-        responses.PostGroupsEnvelope,
+        *alternatives_by_resource.values(),
         responses.CreatePostPreview,
         responses.CreateBatchPreview,
+        CreateSeriesPreview,
     )
 
     def to_representation(self, instance: Any) -> Any:
-        serializer = self.alternatives["post_groups" in instance]
+        serializer = self.alternatives_by_resource[next(iter(instance))]
         return shared_serializer_instance(serializer).to_representation(instance)
 
 

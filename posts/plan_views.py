@@ -12,7 +12,7 @@ from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 from posts import services
-from posts.models import StoredPlan
+from posts.models import Series, StoredPlan
 from posts.plan_serializers import (
     CommitPlanPreview,
     CommitPlanSerializer,
@@ -43,7 +43,7 @@ def _replay_plan(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
 def _replay_commit(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     """Return the answer to a repeated commit; by then the plan itself may be deleted."""
     committed: dict[str, Any] = record.body or {}
-    return _groups_as_answer(**committed)
+    return _answer(**committed)
 
 
 class PlanViewSet(OperationViewSet):
@@ -101,11 +101,13 @@ class PlanViewSet(OperationViewSet):
 
 
 def _result(stored: StoredPlan) -> dict[str, Any]:
-    """Return the answer to the commit of a plan: its post groups as they are now."""
-    return _groups_as_answer(stored.operation, stored.result_ids or [])
+    """Return the answer to the commit of a plan: what it made or changed, as it is now."""
+    return _answer(stored.operation, stored.result_ids or [])
 
 
-def _groups_as_answer(operation: str, ids: list[str]) -> dict[str, Any]:
+def _answer(operation: str, ids: list[str]) -> dict[str, Any]:
+    if operation == "series.create":
+        return {"series": Series.objects.get(pk=ids[0])}
     groups = committed_groups(ids)
     return {"post_groups": groups} if operation == "posts.create_batch" else {"post_group": groups[0]}
 

@@ -16,11 +16,15 @@ from posts.operations import PLANNED_OPERATIONS
 from posts.plan import Plan
 from posts.plan_replies import preview_reply
 from posts.plan_serializers import StoredPlanSerializer, validated_request
+from posts.series_views import SeriesViewSet
 from posts.services.stored_plans import CommittedPlan, RequestToPlan
 from posts.views import PostViewSet
 
 OPERATIONS: Mapping[str, Operation] = {
-    each.operation.name: each.operation for each in vars(PostViewSet).values() if hasattr(each, "operation")
+    each.operation.name: each.operation
+    for viewset in (PostViewSet, SeriesViewSet)
+    for each in vars(viewset).values()
+    if hasattr(each, "operation")
 }
 
 
@@ -36,7 +40,7 @@ def planned_request(
         return dry_run_body(OPERATIONS[name], preview_reply(plan, fields))
 
     make_plan = functools.partial(planned.make_plan, post_group_id=post_group_id, fields=fields)
-    return RequestToPlan(name, post_group_id, request, make_plan, preview, workspace_id)
+    return RequestToPlan(name, post_group_id, request, make_plan, preview, planned.plan_and_commit, workspace_id)
 
 
 def request_of_plan(stored: StoredPlan) -> RequestToPlan:

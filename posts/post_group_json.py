@@ -39,6 +39,7 @@ def post_group_json(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str
         "trace_id": group.trace_id,
         "plan_hash": group.plan_hash,
         "approval_url": approval_url(group),
+        "series_id": group.series_id,
         "created_at": format_timestamp(group.created_at),
         "updated_at": format_timestamp(group.updated_at),
         "finished_at": format_timestamp(group.finished_at),

@@ -1,4 +1,4 @@
-"""Retention rules for the posts of deleted workspaces, for expired plans, and for composer drafts that nobody continued.
+"""Retention rules for posts and series of deleted workspaces, for expired plans, and for abandoned composer drafts.
 
 Posts of other workspaces are stored for good.
 """
@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from billing.services import release_holds
 from config.db.retention import ExpiredRowsRule
-from posts.models import ComposerDraft, PostGroup, PostTarget, StoredPlan
+from posts.models import ComposerDraft, PostGroup, PostTarget, Series, SeriesOccurrence, StoredPlan
 from posts.states import FINISHED_GROUP_STATUSES, TargetStatus
 from workspaces.retention import workspaces_to_purge
 
@@ -64,4 +64,17 @@ class PurgedWorkspacePostsRule(ExpiredRowsRule):
             failed=False,
         )
         targets.delete()
+        super().delete(pks)
+
+
+class PurgedWorkspaceSeriesRule(ExpiredRowsRule):
+    """The retention rule that deletes the series of purged workspaces, with their occurrences."""
+
+    name = "series"
+
+    def expired_rows(self) -> QuerySet[Series]:
+        return Series.objects.filter(workspace__in=workspaces_to_purge())
+
+    def delete(self, pks: Sequence[str]) -> None:
+        SeriesOccurrence.objects.filter(series__in=pks).delete()
         super().delete(pks)

@@ -6,6 +6,7 @@ from django.urls import path
 
 from posts.dashboard import approvals, calendar, compose, listing, post, undo
 from posts.plan_views import PlanViewSet
+from posts.series_views import SeriesViewSet
 from posts.slot_views import SlotViewSet
 from posts.views import PostViewSet
 
@@ -23,6 +24,9 @@ urlpatterns = [
     path("posts/<str:post_group_id>/confirm", PostViewSet.as_view({"post": "confirm"})),
     path("posts/<str:post_group_id>/reject", PostViewSet.as_view({"post": "reject"})),
     path("posts/<str:post_group_id>/resolve", PostViewSet.as_view({"post": "resolve"})),
+    path("series", SeriesViewSet.as_view({"get": "list_series", "post": "create"})),
+    path("series/<str:series_id>", SeriesViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "end"})),
+    path("series/<str:series_id>/skip", SeriesViewSet.as_view({"post": "skip"})),
     path("plans", PlanViewSet.as_view({"post": "create"})),
     path("plans/<str:plan_id>", PlanViewSet.as_view({"get": "retrieve"})),
     path("plans/<str:plan_id>/commit", PlanViewSet.as_view({"post": "commit"})),

@@ -1,4 +1,4 @@
-"""The kinds of webhook events: changes of post groups, of one target in a group with several targets, and of API keys."""
+"""The kinds of webhook events: changes of post groups and of single targets of several, of series, and of API keys."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class EventKind(TextChoices):
     TARGET_PUBLISHED = "post.target.published", "One target of a post for several was published."
     TARGET_FAILED = "post.target.failed", "One target of a post for several failed."
     TARGET_UNCONFIRMED = "post.target.unconfirmed", "It is unknown whether one target of several was published."
+    OCCURRENCE_REFUSED = "series.occurrence_refused", "A post of a series could not be scheduled."
     KEY_NEW_NETWORK = "api_key.new_network", "An API key was used from a network for the first time."
 
 
@@ -27,6 +28,6 @@ class EventKind(TextChoices):
 NEEDS_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)
 
 # Stored and shown to owners as notices; no webhook delivers them.
-UNDELIVERED_KINDS = (EventKind.KEY_NEW_NETWORK,)
+UNDELIVERED_KINDS = (EventKind.OCCURRENCE_REFUSED, EventKind.KEY_NEW_NETWORK)
 DELIVERED_KINDS = tuple(kind for kind in EventKind if kind not in UNDELIVERED_KINDS)
 DELIVERED_CHOICES = [(kind.value, kind.label) for kind in DELIVERED_KINDS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any
 from zoneinfo import available_timezones
@@ -18,6 +19,7 @@ from config.db.ids import ALPHABET, is_id
 
 INT64 = 2**63 - 1
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
+_LOCAL_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.IGNORECASE | re.ASCII)
 # Without zone files that are not IANA zones: the machine's own zone, POSIX rules and leap-second zones.
@@ -99,6 +101,17 @@ class Integer(serializers.IntegerField):
         if isinstance(data, bool) or not isinstance(data, int):
             raise serializers.ValidationError("Must be a whole number.", code="wrong_type")
         return data
+
+
+class LocalTime(Text):
+    """A serializer field for a local time without a zone, to the minute, such as `2027-01-31T09:00`."""
+
+    def to_internal_value(self, data: Any) -> str:
+        value = super().to_internal_value(data)
+        with suppress(ValueError):
+            if _LOCAL_TIME.fullmatch(value) and datetime.fromisoformat(value):
+                return value
+        raise serializers.ValidationError("Must be a local time, such as 2027-01-31T09:00.", code="invalid")
 
 
 class Timestamp(serializers.DateTimeField):

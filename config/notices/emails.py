@@ -22,7 +22,7 @@ from agents.models import ApiKey
 from billing.nearly_spent_budgets import WorkspaceBudgetUse, nearly_spent_budgets
 from config.notices.models import Notice, NoticeKind
 from config.notices.occurrences import BUDGET_THRESHOLDS
-from posts.models import PostGroup
+from posts.models import PostGroup, SeriesOccurrence
 from posts.post_group_json import approval_url
 from posts.selectors import groups_with_targets
 from posts.states import RETRYABLE_GROUP_STATUSES, GroupStatus
@@ -125,6 +125,29 @@ def _accounts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     )
 
 
+def _series(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
+    refused = SeriesOccurrence.objects.filter(
+        series__in=notices.values("about"), at__gt=timezone.now(), error__isnull=False, group=None, withdrawn=False
+    )
+    rows = refused.select_related("series").order_by("at")
+    number, name = rows.count(), _plain(workspace.name)
+    if not number:
+        return None
+    return _Body(
+        f"A post of a series of {name} could not be scheduled"
+        if number == 1
+        else f"{number} posts of series of {name} could not be scheduled",
+        [
+            f"{_plain(row.series.name or 'Series')}, {_time(row.at, workspace)}: {_plain(row.error['message'])}"
+            for row in rows[:MAX_LINES]
+        ],
+        number,
+        "The service tries again until the time of the post. Remove the reason, or have the series changed or the post "
+        "skipped by the API.\nThe calendar shows what is scheduled:",
+        _page(workspace, "calendar"),
+    )
+
+
 def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     rows = Delivery.objects.filter(pk__in=notices.values("about"), status=DeliveryStatus.DEAD_LETTER)
     number, name = rows.count(), _plain(workspace.name)
@@ -182,6 +205,7 @@ _BODIES: dict[NoticeKind, Callable[[Workspace, QuerySet[Notice]], _Body | None]]
     NoticeKind.ACCOUNT: _accounts,
     NoticeKind.DELIVERY: _deliveries,
     NoticeKind.BUDGET: _budgets,
+    NoticeKind.SERIES: _series,
     NoticeKind.KEY: _keys,
 }
 

@@ -22,11 +22,12 @@ class NoticeKind(models.TextChoices):
     ACCOUNT = "account", "An account has to be reconnected"
     DELIVERY = "delivery", "A webhook delivery was given up"
     BUDGET = "budget", "80 % or all of a month's budget is used"
+    SERIES = "series", "A post of a series could not be scheduled"
     KEY = "key", "An API key was used from another network"
 
 
 # These recur for as long as something is broken. The other kinds each need one response.
-REPEATING_KINDS = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, NoticeKind.KEY)
+REPEATING_KINDS = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, NoticeKind.SERIES, NoticeKind.KEY)
 
 
 class NewsCursor(models.Model):

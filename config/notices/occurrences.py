@@ -50,6 +50,7 @@ _SOURCES: dict[NoticeKind, tuple[QuerySet[Any], str, str]] = {
         "given_up_at",
         "pk",
     ),
+    NoticeKind.SERIES: (_events(EventKind.OCCURRENCE_REFUSED), "created_at", "subject_id"),
     NoticeKind.KEY: (ApiKey.objects.all(), "new_network_at", "pk"),
 }
 

@@ -18,6 +18,7 @@ KIND_HELP_TEXTS = {
     NoticeKind.ACCOUNT: "A platform no longer accepts the connection, so posts to the account fail.",
     NoticeKind.DELIVERY: "All attempts to deliver an event to your receiver failed.",
     NoticeKind.BUDGET: "Spent, or reserved for scheduled posts.",
+    NoticeKind.SERIES: "Because of its content, a cap or an account. The series goes on.",
     NoticeKind.KEY: "For the first time from that network. If nobody in your team uses it, the key may have leaked.",
 }
 

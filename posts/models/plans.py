@@ -61,4 +61,5 @@ class StoredPlan(TimestampedModel):
     @property
     def result(self) -> dict[str, Any] | None:
         """Return what committing the plan created or changed."""
-        return {"resource_type": "post_group", "resource_ids": self.result_ids} if self.committed_at else None
+        resource_type = "series" if self.operation == "series.create" else "post_group"
+        return {"resource_type": resource_type, "resource_ids": self.result_ids} if self.committed_at else None

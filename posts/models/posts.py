@@ -55,6 +55,7 @@ class PostGroup(TimestampedModel):
     created_by_type = models.CharField(max_length=20)
     created_by_id = models.CharField(max_length=64)
     agent_id = models.CharField(max_length=30, null=True)
+    series_id = models.CharField(max_length=30, null=True)  # no foreign key, because nothing is searched by it
     rejection_reason = models.CharField(max_length=1000, null=True)
     trace_id = models.CharField(max_length=32)
     plan_hash = models.CharField(max_length=71, null=True)

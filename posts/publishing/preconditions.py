@@ -18,10 +18,12 @@ from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
 from posts.publishing.decision import MAX_WORKER_LOSSES, decide, unconfirmed
 from posts.publishing.decision_types import AttemptBegins, Decision, Postpone, PublishingForbidden, TakeStep, TargetProblem
-from posts.states import TargetStatus
+from posts.series_selectors import is_withdrawn_by_series
+from posts.states import GroupStatus, TargetStatus
 
 logger = logging.getLogger(__name__)
 PAUSED_WORKSPACE_DELAY = timedelta(seconds=30)
+WITHDRAWN_POST_DELAY = timedelta(seconds=1)  # meanwhile a worker cancels the post
 TURN_VALIDITY = timedelta(seconds=2)  # a missed turn expires then, so that missed turns are not used all at once
 
 
@@ -30,6 +32,8 @@ def preflight(attempt: Attempt) -> Decision | None:
     target, state = attempt.target, attempt.state
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return Postpone(timezone.now() + PAUSED_WORKSPACE_DELAY)
+    if target.group.status == GroupStatus.SCHEDULED and is_withdrawn_by_series(target.group):
+        return Postpone(timezone.now() + WITHDRAWN_POST_DELAY)
     if state.in_doubt and target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."
         return unconfirmed(state, message)

@@ -101,6 +101,7 @@ class PostGroupSerializer(serializers.ModelSerializer):
     approval_url = serializers.CharField(
         allow_null=True, help_text="The page on which a person approves or rejects the group, while it awaits that."
     )
+    series_id = serializers.CharField(allow_null=True, help_text="The series that made the group, if any.")
     targets = TargetSerializer(many=True)
 
     class Meta:
@@ -122,6 +123,7 @@ class PostGroupSerializer(serializers.ModelSerializer):
             "trace_id",
             "plan_hash",
             "approval_url",
+            "series_id",
             "created_at",
             "updated_at",
             "finished_at",

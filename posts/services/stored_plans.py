@@ -23,7 +23,6 @@ from posts.errors import PlanChanged, PlanExpired
 from posts.models import StoredPlan
 from posts.plan import Plan
 from posts.planning import is_released
-from posts.services.commit import plan_and_commit
 from posts.services.review import REVIEWERS
 
 PLAN_LIFETIME = timedelta(hours=1)
@@ -36,7 +35,7 @@ class RequestToPlan:
     """A request to make a plan of: an operation, the post group that it changes ("" for none), and its body.
 
     `workspace_id` is the workspace that it names, if any. `make_plan(caller=…, dry_run=…)` makes its plan, and `preview`
-    returns the answer to a dry run with that plan.
+    returns the answer to a dry run with that plan. `plan_and_commit` commits it.
     """
 
     operation: str
@@ -44,6 +43,7 @@ class RequestToPlan:
     request: Mapping[str, Any]
     make_plan: Callable[..., Plan]
     preview: Callable[[Plan], dict[str, Any]]
+    plan_and_commit: Callable[..., Plan]
     workspace_id: str | None = None
 
 
@@ -61,7 +61,7 @@ def make_and_store_plan(*, caller: Caller, planned: RequestToPlan, audited_as: C
     `audited_as` is who asked for it, if not its maker. Raises the errors of the operation's dry run, and Conflict if the
     workspace has too many open plans.
     """
-    plan = plan_and_commit(lambda: planned.make_plan(caller=caller, dry_run=True), dry_run=True, audited=False)
+    plan = planned.plan_and_commit(lambda: planned.make_plan(caller=caller, dry_run=True), dry_run=True, audited=False)
     if planned.workspace_id not in (None, plan.workspace_id):
         raise missing_or_foreign_id_error("workspace_id", "workspace")
     now = timezone.now()
@@ -132,23 +132,23 @@ def commit_stored_plan(
     maker = caller if is_maker or stored.agent_id is None else _agent_approved_by(caller, stored.agent_id)
     make_plan = functools.partial(_make_plan_again, stored, planned, maker, caller, dry_run)
     if dry_run:
-        return CommittedPlan(stored, plan_and_commit(make_plan, dry_run=True))
+        return CommittedPlan(stored, planned.plan_and_commit(make_plan, dry_run=True))
     try:
-        return _commit(stored, make_plan)
+        return _commit(stored, functools.partial(planned.plan_and_commit, make_plan))
     except PlanChanged as error:
         with contextlib.suppress(Conflict):  # too many open plans
             error.changed_plan = make_and_store_plan(caller=maker, planned=planned, audited_as=caller)
         raise
 
 
-def _commit(stored: StoredPlan, make_plan: Callable[[], Plan]) -> CommittedPlan:
+def _commit(stored: StoredPlan, plan_and_commit: Callable[[], Plan]) -> CommittedPlan:
     with transaction.atomic():
         locked = StoredPlan.objects.select_for_update().get(pk=stored.pk)
         if locked.committed_at:
             return CommittedPlan(locked, None)
-        plan = plan_and_commit(make_plan)
+        plan = plan_and_commit()
         locked.committed_at = timezone.now()
-        locked.result_ids = [change.after.id for change in plan.changes]
+        locked.result_ids = plan.resource_ids
         locked.save(update_fields=("committed_at", "result_ids", "updated_at"))
     return CommittedPlan(locked, plan)
 
@@ -182,7 +182,7 @@ def _make_plan_again(stored: StoredPlan, planned: RequestToPlan, maker: Caller, 
         raise PlanChanged(details=[{"field": name, "code": "changed", "message": message} for name in changed])
     if maker is caller:
         return replace(plan, audit={"plan_id": stored.id})
-    if maker.mode != AgentMode.DRAFT:
+    if maker.mode != AgentMode.DRAFT and plan.changes:
         agreed, plan = plan, planned.make_plan(caller=replace(maker, mode=AgentMode.ALLOW_PUBLISH), dry_run=dry_run)
         if [each["before"] for each in plan.content["posts"]] != [each["before"] for each in agreed.content["posts"]]:
             raise PlanChanged()  # somebody has edited the group between the two

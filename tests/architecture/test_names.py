@@ -17,7 +17,25 @@ from tests.architecture.sources import ROOT, python_files
 
 SAYS_NOTHING = re.compile(r"utils?|helpers?|common|managers?|data|misc|stuff|base_utils|tools?", re.IGNORECASE)
 # The id prefixes of the public API.
-PREFIXES = {"usr", "wrk", "agt", "key", "acc", "med", "pgr", "tgt", "evt", "dlv", "log", "use", "con", "pln", "ocl", "ogr"}
+PREFIXES = {
+    "usr",
+    "wrk",
+    "agt",
+    "key",
+    "acc",
+    "med",
+    "pgr",
+    "tgt",
+    "evt",
+    "dlv",
+    "log",
+    "use",
+    "con",
+    "pln",
+    "ocl",
+    "ogr",
+    "ser",
+}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 IN_BACKTICKS = r"`([A-Za-z_][\w.]*)(?:\([^`]*\))?`"
 # Atoms of QuickTime files, and a type of column.

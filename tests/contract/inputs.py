@@ -26,10 +26,12 @@ PREFIX_OF = {
     "media_id": "med",
     "post_group_id": "pgr",
     "plan_id": "pln",
+    "series_id": "ser",
     "delivery_id": "dlv",
 }
 EXAMPLES: dict[type[serializers.Field], Any] = {
     fields.Timestamp: "2027-03-10T12:00:00Z",
+    fields.LocalTime: "2027-03-10T12:00",
     fields.Timezone: "Europe/Berlin",
     TimeOfDay: "09:30",
     fields.Boolean: False,

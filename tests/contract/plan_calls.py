@@ -87,6 +87,13 @@ class World:
         request = body_for(self.account(), scheduled_at=TOMORROW)
         return str(self.api.post("/plans", {"operation": "posts.create", "request": request}).json()["plan"]["id"])
 
+    def series_request(self) -> dict[str, Any]:
+        rule = {"rrule": "FREQ=DAILY", "starts_at": "2026-01-01T09:00", "timezone": "Europe/Berlin"}
+        return {"post": body_for(self.account()), **rule}
+
+    def series(self) -> dict[str, Any]:
+        return dict(self.api.post("/series", self.series_request()).json()["series"])
+
     def failed_delivery(self) -> Delivery:
         row = make_delivery(self.workspace, RECEIVER)
         Delivery.objects.filter(pk=row.pk).update(status=DeliveryStatus.DEAD_LETTER, due_at=None)
@@ -115,6 +122,11 @@ def _billing(name: str) -> Callable[[World], PlannedCall]:
 
 def _confirm(world: World) -> PlannedCall:
     return world.by_key("POST", f"/posts/{world.pending_post()}/confirm", content_version=1)
+
+
+def _skip(world: World) -> PlannedCall:
+    series = world.series()
+    return world.by_key("POST", f"/series/{series['id']}/skip", at=series["next"][0]["at"])
 
 
 def _resolve(world: World) -> PlannedCall:
@@ -163,6 +175,10 @@ CALLS: Mapping[str, Callable[[World], PlannedCall]] = {
     "posts.confirm": _confirm,
     "posts.reject": lambda w: w.by_key("POST", f"/posts/{w.pending_post()}/reject"),
     "posts.resolve": _resolve,
+    "series.create": lambda w: w.by_key("POST", "/series", **w.series_request()),
+    "series.update": lambda w: w.by_key("PATCH", f"/series/{w.series()['id']}", rrule="FREQ=WEEKLY"),
+    "series.delete": lambda w: w.by_key("DELETE", f"/series/{w.series()['id']}"),
+    "series.skip": _skip,
     "users.delete": lambda w: w.by_owner("DELETE", f"/users/{w.workspace.owner_user_id}"),
     "webhooks.replay": lambda w: w.by_key("POST", f"/webhooks/deliveries/{w.failed_delivery().id}/replay"),
     "workspaces.create": lambda w: w.by_owner("POST", "/workspaces", owner_user_id=w.workspace.owner_user_id, name="Second"),

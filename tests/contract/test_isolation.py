@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from config.db.ids import new_id
-from posts.models import PostGroup, PostTarget, StoredPlan
+from posts.models import PostGroup, PostTarget, Series, StoredPlan
 from tests import factories
 from tests.conftest import ApiClient
 from tests.contract.inputs import Ids, prefixes_in, send
@@ -43,6 +43,15 @@ def foreign(db: None) -> Ids:
             hash="",
             maker="",
             expires_at=timezone.now(),
+        ).id,
+        ser=Series.objects.create(
+            workspace=workspace,
+            timezone="UTC",
+            starts_at="2027-03-10T12:00",
+            rrule="FREQ=DAILY",
+            post={"text": "", "targets": []},
+            cost_cents_each=0,
+            maker="",
         ).id,
         tgt=target.id,
         med=factories.MediaAssetFactory.create(workspace=workspace).id,

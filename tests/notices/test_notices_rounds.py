@@ -95,7 +95,7 @@ def test_a_problem_resolved_before_sending_is_not_reported(
 
 
 def test_a_run_without_new_occurrences_needs_few_queries(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
-    with django_assert_max_num_queries(37):
+    with django_assert_max_num_queries(43):
         store_and_send_notices()
 
 

@@ -70,7 +70,7 @@ def wake_delivery_workers_after_commit(new_events: Iterable[NewEvent]) -> None:
 
 
 def store_event_without_delivery(
-    *, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]
+    *, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any], sandbox: bool = False
 ) -> Event:
     """Store an event about an object other than a post group, such as an API key, without delivering it to a webhook.
 
@@ -82,7 +82,7 @@ def store_event_without_delivery(
         kind=kind,
         subject_id=subject_id,
         sequence=(earlier or 0) + 1,
-        sandbox=False,
+        sandbox=sandbox,
         trace_id=trace_id,
     )
     event.payload = _payload(event, data)

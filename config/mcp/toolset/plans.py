@@ -133,6 +133,8 @@ def commit_plan(caller: Caller, plan_id: str, wait: bool = False) -> dict[str, A
         return {**_plan_answer(stored), "dry_run": True, "next": done}
     if wait and waits_for_publishing(stored):
         wait_until_committed_group_is_finished(stored)
+    if stored.operation == "series.create":
+        return {"series_id": (stored.result_ids or [None])[0], "plan_id": stored.id, "next": "Its posts are scheduled soon."}
     groups = committed_groups(stored.result_ids or [])
     if len(groups) == 1:
         return {**group_answer(groups[0], groups[0].targets.all()), "plan_id": stored.id}

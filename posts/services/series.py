@@ -1,0 +1,285 @@
+"""Creation, change and end of series. The worker loop makes their posts (posts/services/series_occurrences.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+from django.utils import timezone
+
+from auditlog.services import record_entry
+from config.api.caller import Caller, check_account_allowlist, requested_or_own_workspace_id, require_access, require_scope
+from config.api.errors import Conflict, Forbidden, InvalidState, PlanChanged, ValidationFailed
+from config.api.plan import ResourcePlan, check_plan
+from config.api.trace import current_trace_id
+from config.jobs.wake_up import wake_worker_loop_after_commit
+from media.models import MediaAsset
+from posts.attached_media import workspace_assets_by_id
+from posts.content import PostWrite
+from posts.errors import prefix_error_fields
+from posts.models import Series
+from posts.models.series import LOCAL_FORMAT
+from posts.planning import WRITE_SCOPES, find_target_accounts, new_group_change
+from posts.recurrence import InvalidRule, Occurrence
+from posts.recurrence.occurrences import SEARCHED_YEARS
+from posts.series_plan import SeriesPlan, series_content
+from posts.series_selectors import MAX_LIVE_SERIES, count_live_series, get_series
+from workspaces.services import lock_workspace
+
+LOOP_NAME = "series"
+MAX_EXDATES = 1000
+POST_DEFAULTS: Mapping[str, Any] = {"media": [], "webhook_url": None, "metadata": {}}
+
+
+@dataclass(frozen=True)
+class SeriesEdit:
+    """The changes to a series; None keeps the stored value. `apply_to_scheduled` changes scheduled posts, too."""
+
+    name: str | None = None
+    post: Mapping[str, Any] | None = None
+    rrule: str | None = None
+    exdates: list[str] | None = None
+    status: str | None = None
+    apply_to_scheduled: bool = False
+
+    @property
+    def changed_fields(self) -> list[str]:
+        """Return the names of the fields that the edit gives a value, in alphabetical order."""
+        return [name for name in ("exdates", "name", "post", "rrule", "status") if getattr(self, name) is not None]
+
+    @property
+    def changes_posts(self) -> bool:
+        """Return whether the edit changes what posts the series makes, and when."""
+        return any(value is not None for value in (self.post, self.rrule, self.exdates))
+
+
+def plan_series(caller: Caller, fields: Mapping[str, Any], *, dry_run: bool = False) -> SeriesPlan:
+    """Plan a new series from the validated fields of a request, after the checks of a post that is scheduled.
+
+    Raises the errors of `create_post` except the spend errors, and ValidationFailed for `rrule` and `starts_at`.
+    """
+    workspace_id = requested_or_own_workspace_id(caller, fields.get("workspace_id"))
+    require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
+    series = Series(
+        workspace_id=workspace_id,
+        name=fields.get("name"),
+        timezone=fields["timezone"],
+        starts_at=fields["starts_at"],
+        rrule=fields["rrule"],
+        exdates=sorted(set(fields.get("exdates", ()))),
+        post=_with_defaults(fields["post"]),
+        cost_cents_each=0,
+        maker=caller.idempotency_key_owner,
+        created_by_type=caller.actor_type,
+        created_by_id=caller.actor_id,
+        agent_id=caller.agent_id,
+        trace_id=current_trace_id(),
+        due_at=timezone.now(),
+    )
+    if datetime.fromisoformat(series.starts_at).year < timezone.now().year - SEARCHED_YEARS:
+        message = f"Must not be more than {SEARCHED_YEARS} years in the past."
+        raise ValidationFailed.for_field("starts_at", message, "past")
+    assets = _check_post(caller, series, _first_occurrence(series), dry_run=dry_run)
+    return SeriesPlan(operation="series.create", caller=caller, workspace_id=workspace_id, series=series, assets=assets)
+
+
+def plan_and_commit_series(
+    make_plan: Callable[[], SeriesPlan], *, dry_run: bool = False, plan_hash: str | None = None, audited: bool = True
+) -> SeriesPlan:
+    """Make the plan of a new series and commit it. A dry run writes nothing but, if it is `audited`, an audit entry.
+
+    Raises PlanChanged, Conflict (MAX_LIVE_SERIES) and the errors of `make_plan`.
+    """
+    plan = make_plan()
+    series = plan.series
+    with transaction.atomic():
+        lock_workspace(plan.workspace_id)  # so that concurrent calls cannot exceed the limit together
+        if count_live_series(workspace_id=plan.workspace_id) >= MAX_LIVE_SERIES:
+            raise Conflict(
+                f"The workspace already has {MAX_LIVE_SERIES} live series.", suggested_action="End unused series first."
+            )
+        if plan_hash not in (None, plan.hash):
+            raise PlanChanged()
+        if not dry_run:
+            series.save(force_insert=True)
+            wake_worker_loop_after_commit(LOOP_NAME)
+        if audited:
+            _record(plan.approved_by or plan.caller, "series.create", series, dry_run=dry_run, **plan.audit)
+    return plan
+
+
+def create_series(
+    *, caller: Caller, fields: Mapping[str, Any], dry_run: bool = False, plan_hash: str | None = None
+) -> SeriesPlan:
+    """Create a series from the validated fields of a request; the worker loop schedules its posts.
+
+    Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed, AccountNotAllowed,
+    ContentInvalid, Conflict (MAX_LIVE_SERIES), PlanChanged.
+    """
+    return plan_and_commit_series(lambda: plan_series(caller, fields, dry_run=dry_run), dry_run=dry_run, plan_hash=plan_hash)
+
+
+def update_series(*, caller: Caller, series_id: str, edit: SeriesEdit, dry_run: bool = False) -> Series:
+    """Change a series' name, post, rule, exceptions or status. Scheduled posts change only with `apply_to_scheduled`.
+
+    Raises NotFound, ScopeMissing, Forbidden (an agent and another's series), InvalidState (ended), PlanChanged, and the
+    errors of `create_series` except Conflict.
+    """
+    with transaction.atomic():
+        series = _locked_live(caller, series_id)
+        assets = _assets(series)
+        before = {**series_content(series, assets), "name": series.name}
+        _check_agent(caller, series, edit)
+        if edit.name is not None:
+            series.name = edit.name
+        if edit.status is not None:
+            series.status = Series.Status(edit.status)
+        if edit.changes_posts:
+            series.post = series.post if edit.post is None else _with_defaults(edit.post)
+            series.rrule = series.rrule if edit.rrule is None else edit.rrule
+            series.exdates = series.exdates if edit.exdates is None else sorted(set(edit.exdates))
+            series.revision += 1
+        _require_schedule_scope(caller, series, dry_run=dry_run)
+        if edit.changes_posts or edit.status == Series.Status.ACTIVE:
+            assets |= _check_post(caller, series, _first_occurrence(series), dry_run=dry_run)
+        if edit.apply_to_scheduled:
+            series.applied_revision = series.revision
+        after = {**series_content(series, assets), "name": series.name, "apply_to_scheduled": edit.apply_to_scheduled}
+        check_plan(ResourcePlan("series.update", series.id, before, after))
+        _save(series, dry_run=dry_run)
+        _record(caller, "series.update", series, dry_run=dry_run, fields=edit.changed_fields)
+    return series
+
+
+def end_series(*, caller: Caller, series_id: str, dry_run: bool = False) -> Series:
+    """End a series for good. Its scheduled posts are cancelled by `withdraw_scheduled_posts`.
+
+    Raises NotFound, ScopeMissing, AccountNotAllowed, InvalidState (already ended), WorkspacePaused, PlanChanged.
+    """
+    with transaction.atomic():
+        series = _locked_live(caller, series_id)
+        check_account_allowlist(caller, series.account_ids)
+        _require_schedule_scope(caller, series, dry_run=dry_run)
+        before = series_content(series, _assets(series))
+        series.status = Series.Status.ENDED
+        check_plan(ResourcePlan("series.delete", series.id, before, {**before, "status": str(series.status)}))
+        _save(series, dry_run=dry_run)
+        _record(caller, "series.delete", series, dry_run=dry_run)
+    return series
+
+
+def skip_occurrence(*, caller: Caller, series_id: str, at: datetime, dry_run: bool = False) -> Series:
+    """Leave out one occurrence of a series. If its post is scheduled, `withdraw_scheduled_posts` cancels it.
+
+    Skipping an occurrence again changes nothing. Raises ValidationFailed if the series has no occurrence at that instant,
+    and the errors of `end_series`.
+    """
+    with transaction.atomic():
+        series = _locked_live(caller, series_id)
+        check_account_allowlist(caller, series.account_ids)
+        _require_schedule_scope(caller, series, dry_run=dry_run)
+        before = series_content(series, _assets(series))
+        local_times = {each.strftime(LOCAL_FORMAT) for each in series.recurrence.local_times_at(at)}
+        made = series.occurrences.filter(at=at)
+        if at <= timezone.now() or not (local_times or made.exists()):
+            raise ValidationFailed.for_field("at", "The series has no occurrence then; `next` lists them.", "not_found")
+        series.exdates = sorted({*series.exdates, *local_times})
+        if len(series.exdates) > MAX_EXDATES:
+            series.exdates = _future_exdates(series)
+        check_plan(ResourcePlan("series.skip", series.id, before, {**before, "exdates": series.exdates, "at": at}))
+        if not dry_run:
+            made.update(withdrawn=True)
+        _save(series, dry_run=dry_run)
+        _record(caller, "series.skip", series, dry_run=dry_run, at=at.isoformat())
+    return series
+
+
+def post_of_series(series: Series, scheduled_at: datetime) -> PostWrite:
+    """Return the request for one post of a series."""
+    fields = {name: value for name, value in series.post.items() if value is not None}
+    return replace(PostWrite.from_request(fields), workspace_id=series.workspace_id, scheduled_at=scheduled_at)
+
+
+def _with_defaults(post: Mapping[str, Any]) -> dict[str, Any]:
+    targets = [{"text": None, "options": {}, **target} for target in post["targets"]]
+    return {**POST_DEFAULTS, **post, "targets": targets}
+
+
+def _first_occurrence(series: Series) -> Occurrence:
+    """Return the first occurrence that lies ahead. Raises ValidationFailed if the rule is wrong or has none in ten years."""
+    try:
+        first = series.recurrence.next_occurrence(timezone.now())
+    except InvalidRule as error:
+        raise ValidationFailed.for_field("rrule", str(error), "invalid") from error
+    if first is None:
+        message = f"The rule has no occurrence within the next {SEARCHED_YEARS} years."
+        raise ValidationFailed.for_field("rrule", message, "no_occurrence")
+    return first
+
+
+def _check_post(caller: Caller, series: Series, first: Occurrence, *, dry_run: bool) -> dict[str, MediaAsset]:
+    """Check the post of a series as if the caller scheduled it, and set its price. Returns the attached assets by id."""
+    latest = timezone.now() + timedelta(days=365)  # a post of its own may not be scheduled further ahead
+    with prefix_error_fields("post"):
+        change = new_group_change(caller, post_of_series(series, min(first.at, latest)), dry_run=dry_run)
+    series.cost_cents_each = change.after.cost_cents
+    return dict(change.assets)
+
+
+def _assets(series: Series) -> dict[str, MediaAsset]:
+    return dict(workspace_assets_by_id(series.workspace_id, (each["media_id"] for each in series.post["media"])))
+
+
+def _locked_live(caller: Caller, series_id: str) -> Series:
+    """Return a live series with its row locked. Raises NotFound, ScopeMissing, WorkspacePaused, InvalidState (ended)."""
+    found = get_series(caller=caller, series_id=series_id, scope=WRITE_SCOPES, write=True)
+    series = Series.objects.select_for_update(no_key=True).get(pk=found.pk)
+    if Series.Status.ENDED in (found.status, series.status):  # the found one has ended if its agent was revoked
+        raise InvalidState("The series has ended.", suggested_action="Create a new series.")
+    return series
+
+
+def _check_agent(caller: Caller, series: Series, edit: SeriesEdit) -> None:
+    """Check a calling agent: others' series publish with the rights and caps of others, so it may only pause them."""
+    check_account_allowlist(caller, series.account_ids)
+    stops = edit.status == Series.Status.PAUSED and edit.changed_fields == ["status"] and not edit.apply_to_scheduled
+    if caller.agent_id and caller.agent_id != series.agent_id and not stops:
+        raise Forbidden("An agent may pause, skip or end the series of others, but not change them.")
+
+
+def _require_schedule_scope(caller: Caller, series: Series, *, dry_run: bool) -> None:
+    """Raise ScopeMissing if the caller may not schedule; for dry runs and in the sandbox any scope for writing will do."""
+    accounts = find_target_accounts(series.workspace_id, post_of_series(series, timezone.now()).targets)
+    if not (dry_run or all(account.sandbox for account in accounts.values())):
+        require_scope(caller, "posts.schedule")
+
+
+def _future_exdates(series: Series) -> list[str]:
+    """Return the local times that are left out, without those of more than two days ago, which have no effect."""
+    earliest = (timezone.now().astimezone(ZoneInfo(series.timezone)) - timedelta(days=2)).strftime(LOCAL_FORMAT)
+    return [local for local in series.exdates if local >= earliest]
+
+
+def _save(series: Series, *, dry_run: bool) -> None:
+    """Save a changed series. The raised fence keeps a worker that works with the old content from making posts."""
+    if not dry_run:
+        series.fence += 1
+        series.lease_until, series.due_at = None, timezone.now()
+        series.save()
+        wake_worker_loop_after_commit(LOOP_NAME)
+
+
+def _record(caller: Caller, operation: str, series: Series, *, dry_run: bool, **metadata: Any) -> None:
+    record_entry(
+        caller=caller,
+        operation=operation,
+        workspace_id=series.workspace_id,
+        resource_type="series",
+        resource_id="" if dry_run and operation == "series.create" else series.id,
+        dry_run=dry_run,
+        metadata=metadata,
+    )

@@ -1,0 +1,269 @@
+"""Makes the scheduled posts of series, and cancels or edits them when their series ends or changes.
+
+A worker claims a series that is due (config/jobs/claims.py). Each post is made by the plan of posts.create and committed
+together with the row of its occurrence, guarded by the claim's fence, so that each occurrence is made once, whatever dies.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from agents.selectors import caller_of_maker
+from config.api.caller import Caller, WorkspaceStatus, require_access, system_caller
+from config.api.errors import ApiError, Conflict, Forbidden, InvalidState, NotFound
+from config.api.request_limits import start_cpu_timer
+from config.api.trace import set_trace_actor, start_trace
+from config.db.writes import Write, insert_writes
+from config.jobs.claims import claim_due, claimed_row_queryset
+from config.jobs.fenced_updates import FencedUpdate, fenced_update_writes
+from posts.content import PostEdit, media_writes_of_group, target_writes_of_group
+from posts.models import PostGroup, Series, SeriesOccurrence
+from posts.models.series import LOCAL_FORMAT
+from posts.plan import Plan
+from posts.planning import WRITE_SCOPES
+from posts.recurrence import Occurrence
+from posts.selectors import groups_with_targets
+from posts.series_json import series_json
+from posts.series_selectors import live_series_of_revoked_agents, upcoming_occurrences
+from posts.services.cancel import plan_cancel
+from posts.services.commit import plan_and_commit
+from posts.services.create import plan_create
+from posts.services.series import post_of_series
+from posts.services.update import plan_update
+from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
+from webhooks.event_kinds import EventKind
+from webhooks.services import store_event_without_delivery
+
+logger = logging.getLogger(__name__)
+LEASE = timedelta(minutes=5)
+MADE_AT_ONCE = 24  # posts made of one series before other series get their turn
+REFUSED_PAUSE = timedelta(minutes=10)
+PAUSED_WORKSPACE_PAUSE = timedelta(minutes=5)
+
+
+class SeriesChanged(Exception):
+    """Error for a series that somebody has changed, or another worker has claimed, while this worker made its posts."""
+
+
+def make_series_of_revoked_agents_due(limit: int) -> list[Series]:
+    """Make series of agents that were revoked due at once, so that a worker ends them; returns these series."""
+    now = timezone.now()
+    found = list(live_series_of_revoked_agents().filter(Q(due_at=None) | Q(due_at__gt=now))[:limit])
+    if found:
+        Series.objects.filter(pk__in=[series.pk for series in found]).update(due_at=now)
+    return found
+
+
+def claim_due_series(limit: int) -> list[Series]:
+    """Claim series that are due, for one worker."""
+    return claim_due(Series.objects.select_related("workspace"), limit=limit, lease=LEASE)
+
+
+def process_claimed_series(series: Series) -> None:
+    """Do what a claimed series needs now: cancel or edit its scheduled posts, make new ones, and set when it is due next."""
+    start_trace(series.trace_id)
+    set_trace_actor(system_caller(series.workspace_id))
+    try:
+        if series.workspace.status == WorkspaceStatus.DELETED or _agent_was_revoked(series):
+            _end(series)
+        withdraw_scheduled_posts(series)
+        _set_due(series, _make_due_posts(series))
+    except SeriesChanged:
+        logger.info("%s was changed meanwhile.", series.id)
+
+
+def withdraw_scheduled_posts(series: Series) -> None:
+    """Cancel the scheduled posts that a series no longer has, and edit those that its change applies to.
+
+    Posts that somebody else has edited stay as they are, unless the series has ended or their occurrence was skipped.
+    """
+    rows = series.occurrences.filter(group__status__in=CANCELLABLE_GROUP_STATUSES).select_related("group").order_by("at")
+    if series.status != Series.Status.ENDED:
+        rows = rows.filter(Q(withdrawn=True) | Q(revision__lt=series.applied_revision))
+    for row in rows:
+        if row.group is None:
+            continue
+        unedited = row.group.content_version == row.group_version
+        ended_or_skipped = series.status == Series.Status.ENDED or row.withdrawn
+        if ended_or_skipped or (unedited and not _has_occurrence(series, row.at)):
+            _cancel(series, row, row.group)
+        else:
+            _edit(series, row)
+    done = Q(group=None) | Q(group__status=GroupStatus.CANCELLED)
+    series.occurrences.filter(done, withdrawn=True).delete()  # so that the rule may have these occurrences again
+
+
+def _cancel(series: Series, row: SeriesOccurrence, group: PostGroup) -> None:
+    """Cancel a post of a series. A post that is being published meanwhile stays."""
+    caller = system_caller(series.workspace_id, retention_tier=series.workspace.retention_tier)
+    stored = SeriesOccurrence.objects.filter(pk=row.pk)
+    stored.update(withdrawn=True)
+    try:
+        plan_and_commit(lambda: _with_series(plan_cancel(caller, group.id), series))
+    except InvalidState:
+        stored.exclude(group__status=GroupStatus.CANCELLED).update(withdrawn=False)
+
+
+def _edit(series: Series, row: SeriesOccurrence) -> None:
+    """Give a scheduled post the content of its changed series, unless somebody else has edited the post."""
+    group = groups_with_targets().get(pk=row.group_id)
+    wanted, applied = post_of_series(series, row.at), {"revision": series.revision}
+    edit = PostEdit(text=wanted.text, targets=wanted.targets, media=wanted.media)
+    stored = PostEdit(text=group.text, targets=target_writes_of_group(group), media=media_writes_of_group(group))
+    try:
+        if group.content_version == row.group_version and edit != stored:
+            plan_and_commit(
+                lambda: _with_series(plan_update(_maker(series), group.id, edit), series),
+                stored_answer_writes=lambda plan: fenced_update_writes(
+                    [FencedUpdate(row, {**applied, "group_version": plan.group.content_version, "error": None})]
+                ),
+            )
+            return
+    except Conflict:
+        return  # another worker does the same, or somebody has edited the post; the next pass will see
+    except InvalidState:
+        pass  # the post is being published
+    except ApiError as error:
+        SeriesOccurrence.objects.filter(pk=row.pk).update(**applied, error=_error_json(error))
+        return
+    SeriesOccurrence.objects.filter(pk=row.pk).update(**applied)
+
+
+def _make_due_posts(series: Series) -> datetime | None:
+    """Make the posts of a series that are due; returns when the series is due again, None if it has nothing more to do."""
+    now = timezone.now()
+    if series.status != Series.Status.ACTIVE:
+        return None
+    if series.workspace.status == WorkspaceStatus.PAUSED:
+        return now + PAUSED_WORKSPACE_PAUSE
+    ahead = now + timedelta(days=settings.SERIES_AHEAD_DAYS)
+    stored = {row.at: row for row in series.occurrences.filter(at__gt=now)}
+    refused, made = False, 0
+    for occurrence in series.recurrence.occurrences(now, ahead):
+        row = stored.get(occurrence.at)
+        if row is not None and row.group_id:
+            continue
+        if made == MADE_AT_ONCE:
+            return now
+        made += 1
+        refused |= not _make_post(series, occurrence, row)
+    if refused:
+        return now + REFUSED_PAUSE
+    following = series.recurrence.next_occurrence(ahead)
+    if following:
+        return following.at - timedelta(days=settings.SERIES_AHEAD_DAYS)
+    last = series.recurrence.next_occurrence(now)
+    if last is None:  # the rule has come to its end
+        _end(series)
+        return None
+    return last.at
+
+
+def _make_post(series: Series, occurrence: Occurrence, row: SeriesOccurrence | None) -> bool:
+    """Schedule the post of an occurrence, as its maker would; returns whether it was made. Raises SeriesChanged."""
+    start_cpu_timer()  # each post may take the work of one request
+    try:
+        maker = _maker(series)
+        post = post_of_series(series, occurrence.at)
+        plan_and_commit(
+            lambda: _with_series(plan_create(maker, post), series),
+            stored_answer_writes=lambda plan: _made_writes(series, occurrence, row, plan.group),
+        )
+    except Conflict as error:  # only the guards of the series can be in the way of a new post
+        raise SeriesChanged from error
+    except ApiError as error:
+        _record_refusal(series, occurrence, row, error)
+        return False
+    series.made += 1
+    return True
+
+
+def _made_writes(series: Series, occurrence: Occurrence, row: SeriesOccurrence | None, group: PostGroup) -> Sequence[Write]:
+    """Return the writes that record a made post: they fail unless this worker holds the claim and the series is active."""
+    values = {"group_id": group.id, "group_version": group.content_version, "revision": series.revision}
+    counted = FencedUpdate(series, {"made": series.made + 1}, [Series.Status.ACTIVE])
+    if row is None:
+        recorded = insert_writes([_new_row(series, occurrence, **values)])
+    else:
+        changes = {**values, "error": None, "tries": row.tries + 1}
+        changes["group"] = changes.pop("group_id")
+        recorded = fenced_update_writes([FencedUpdate(row, changes, (), ("tries",))])
+    return [*fenced_update_writes([counted]), *recorded]
+
+
+@transaction.atomic
+def _record_refusal(series: Series, occurrence: Occurrence, row: SeriesOccurrence | None, error: ApiError) -> None:
+    """Store why a post of a series could not be made. The first time, an event reports it. Raises SeriesChanged."""
+    rows = claimed_row_queryset(Series.objects.filter(status=Series.Status.ACTIVE), series)
+    if not rows.select_for_update(no_key=True).exists():
+        raise SeriesChanged
+    if row is not None:
+        SeriesOccurrence.objects.filter(pk=row.pk, group=None).update(error=_error_json(error), tries=row.tries + 1)
+        return
+    _new_row(series, occurrence, revision=series.revision, error=_error_json(error)).save(force_insert=True)
+    store_event_without_delivery(
+        workspace_id=series.workspace_id,
+        kind=EventKind.OCCURRENCE_REFUSED,
+        subject_id=series.id,
+        trace_id=series.trace_id,
+        data={"series": series_json(series, upcoming_occurrences(series))},
+        sandbox=not ConnectedAccount.objects.filter(pk__in=series.account_ids, sandbox=False).exists(),
+    )
+
+
+def _new_row(series: Series, occurrence: Occurrence, **values: object) -> SeriesOccurrence:
+    return SeriesOccurrence(series_id=series.pk, at=occurrence.at, local=occurrence.local.strftime(LOCAL_FORMAT), **values)
+
+
+def _maker(series: Series) -> Caller:
+    """Return the maker of a series with its rights as they are now. Raises ApiKeyRevoked, ApiKeyExpired, Forbidden."""
+    caller = caller_of_maker(series.maker, workspace=series.workspace, actor_type=series.created_by_type)
+    try:
+        require_access(caller, series.workspace_id, WRITE_SCOPES)
+    except NotFound as error:
+        raise Forbidden("The person who made the series is no longer a member of the workspace.") from error
+    return caller
+
+
+def _with_series(plan: Plan, series: Series) -> Plan:
+    """Mark the post of a plan and its audit entry as made by the series."""
+    plan.group.series_id = series.id
+    return replace(plan, audit={"series_id": series.id})
+
+
+def _has_occurrence(series: Series, at: datetime) -> bool:
+    return any(each.at == at for each in series.recurrence.occurrences(at - timedelta(seconds=1), at))
+
+
+def _agent_was_revoked(series: Series) -> bool:
+    return live_series_of_revoked_agents().filter(pk=series.pk).exists()
+
+
+def _end(series: Series) -> None:
+    _update(series, status=Series.Status.ENDED)
+
+
+def _set_due(series: Series, due_at: datetime | None) -> None:
+    _update(series, due_at=due_at, lease_until=None)
+
+
+def _update(series: Series, **values: object) -> None:
+    """Write fields of a claimed series. Raises SeriesChanged if this worker has lost the claim."""
+    if not claimed_row_queryset(Series.objects.all(), series).update(**values, updated_at=timezone.now()):
+        raise SeriesChanged
+    for name, value in values.items():
+        setattr(series, name, value)
+
+
+def _error_json(error: ApiError) -> dict[str, object]:
+    body = error.response_body()
+    return {name: body[name] for name in ("code", "message", "suggested_action", "auto_fixable", "trace_id")}
