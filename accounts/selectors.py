@@ -13,7 +13,7 @@ from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import all_adapters
 from agents.models import Agent, ApiKey
-from billing.plans import billing_capabilities
+from billing.subscription_plans import billing_capabilities
 from config.api.caller import Caller, require_access
 from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate_newest_first

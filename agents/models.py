@@ -13,7 +13,7 @@ from config.db.ids import PrefixedIdField
 from config.db.models import TimestampedModel
 from workspaces.models import User, Workspace
 
-KEY_OVERLAP_HOURS = 24  # period in which a rotated key still works beside the new one
+KEY_ROTATION_OVERLAP_HOURS = 24  # period in which a rotated key still works beside the new one
 
 
 class Agent(TimestampedModel):

@@ -36,7 +36,7 @@ def is_in_networks(address: str | None, networks: Iterable[str]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def network_of(address: str) -> str:
+def network_of_ip(address: str) -> str:
     """Return the network of an IP address (IPv4 /24 or IPv6 /48), as stored for an API key used from that address."""
     found = _plain(address)
     if isinstance(found, IPv4Address):

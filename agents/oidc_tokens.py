@@ -24,7 +24,7 @@ from workspaces.sign_in.oidc_claims import (
     auth_time_from_claims,
     identity_from_claims,
 )
-from workspaces.sign_in.provider import FAILURE_PAUSE, LEEWAY_SECONDS, ProviderUnavailable, provider
+from workspaces.sign_in.provider import FAILURE_PAUSE, LEEWAY_SECONDS, ProviderUnavailable, configured_provider
 
 REQUIRED_CLAIMS = ["iss", "sub", "aud", "exp"]
 ACCESS_TOKEN_TYPES = ("at+jwt", "application/at+jwt")  # RFC 9068, section 2.1
@@ -108,10 +108,10 @@ def _unknown_user(read: VerifiedAccessToken) -> Unauthenticated:
 
 
 def _read(token: str) -> VerifiedAccessToken:
-    key = provider().verification_key_of_token(token)
+    key = configured_provider().verification_key_of_token(token)
     if key is None:
         raise jwt.InvalidKeyError("no key of the provider has signed this token")
-    issuer = provider().discovery_document["issuer"]
+    issuer = configured_provider().discovery_document["issuer"]
     read = jwt.decode_complete(
         token,
         jwt.PyJWK(key),

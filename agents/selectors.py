@@ -16,7 +16,7 @@ from config.db.ids import is_id
 from workspaces.models import Workspace
 
 
-def agents_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
+def agents_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
     """Return the workspace's agents, including revoked agents, newest first. Raises NotFound."""
     require_access(caller, workspace_id, None, write=False)
     return paginate_newest_first(Agent.objects.filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
@@ -31,7 +31,7 @@ def get_accessible_agent(*, caller: Caller, agent_id: str, scope: str | None = N
     return agent
 
 
-def agents_with_key_info(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
+def agents_with_last_use(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
     """Return a page of a workspace's agents, each with whether it has an API key and when it was last used. Raises NotFound.
 
     The newest agents come first. Adds `has_key` (a key was ever issued), `claim_until` (expiry of the unused claim token)
@@ -41,7 +41,7 @@ def agents_with_key_info(*, caller: Caller, workspace_id: str, limit: int, curso
     return paginate_newest_first(_with_use(Agent.objects.filter(workspace_id=workspace_id)), limit=limit, cursor=cursor)
 
 
-def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
+def agent_with_last_use(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
     """Return an agent of a workspace, with whether it has an API key and when it was last used. Raises NotFound."""
     require_access(caller, workspace_id, None, write=False)
     rows = Agent.objects.filter(pk=agent_id, workspace_id=workspace_id)
@@ -51,7 +51,7 @@ def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> 
     return agent
 
 
-def keys_of_agent(*, caller: Caller, agent: Agent, limit: int) -> list[ApiKey]:
+def latest_keys_of_agent(*, caller: Caller, agent: Agent, limit: int) -> list[ApiKey]:
     """Return the latest API keys of the agent, newest first. Raises NotFound, ScopeMissing."""
     require_access(caller, agent.workspace_id, "api_keys.write", write=False, noun="agent")
     return list(ApiKey.objects.filter(agent=agent).order_by("-pk")[:limit])

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
+from agents.models import KEY_ROTATION_OVERLAP_HOURS, Agent, ApiKey
 from agents.networks import MAX_ALLOWED_NETWORKS, normalize_network
 from config.api import fields
 from config.api.caller import AgentMode
@@ -225,7 +225,7 @@ class RetiringKeySerializer(serializers.ModelSerializer):
         fields = ("id", "prefix", "expires_at", "overlap_hours")
 
     def get_overlap_hours(self, key: ApiKey) -> int:
-        return KEY_OVERLAP_HOURS
+        return KEY_ROTATION_OVERLAP_HOURS
 
 
 class KeyRotatedSerializer(KeyIssuedSerializer):

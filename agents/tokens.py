@@ -22,8 +22,8 @@ WORKSPACE_KEY_PREFIX, AGENT_KEY_PREFIX = "sps_key_", "sps_agt_"
 CLAIM_TOKEN_PREFIX, USER_TOKEN_PREFIX = "sps_clm_", "sps_usr_"
 ACCESS_TOKEN_PREFIX, REFRESH_TOKEN_PREFIX = "sps_oat_", "sps_ort_"
 AUTHORIZATION_CODE_PREFIX, DEVICE_CODE_PREFIX = "sps_oac_", "sps_odc_"
-SHOWN_KEY_LENGTH = 12  # leading characters of a key that are shown
-USER_TOKEN_SECONDS = 12 * 3600
+SHOWN_KEY_PREFIX_LENGTH = 12  # leading characters of a key that are shown
+DEVELOPMENT_TOKEN_SECONDS = 12 * 3600
 _TOKEN_PATTERN = re.compile(r"(sps_(?:key|agt|clm|oat|ort|oac|odc)_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
 _SALT = "agents.user-token"
 
@@ -63,7 +63,7 @@ def user_id_from_development_token(token: str) -> str | None:
     """Return the user id in a development user's token; None if the token is forged or older than 12 hours."""
     try:
         signer = signing.TimestampSigner(sep=".", salt=_SALT)
-        return signer.unsign(token.removeprefix(USER_TOKEN_PREFIX), max_age=USER_TOKEN_SECONDS)
+        return signer.unsign(token.removeprefix(USER_TOKEN_PREFIX), max_age=DEVELOPMENT_TOKEN_SECONDS)
     except signing.BadSignature:
         return None
 

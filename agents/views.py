@@ -27,7 +27,7 @@ from agents.serializers import (
     UpdateAgentSerializer,
 )
 from auditlog.serializers import AgentLogsQuery, LogPage
-from auditlog.views import logs_reply
+from auditlog.views import audit_entries_reply
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
 from config.api.policies import Access, Body, Idempotency
@@ -49,7 +49,7 @@ class AgentViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("agents", selectors.agents_of(caller=call.caller, **call.query)))
+        return Reply(page_body("agents", selectors.agents_of_workspace(caller=call.caller, **call.query)))
 
     @operation(
         "agents.create",
@@ -156,7 +156,7 @@ class AgentViewSet(OperationViewSet):
     )
     def logs(self, call: Call, agent_id: str) -> Reply:
         agent = selectors.get_accessible_agent(caller=call.caller, agent_id=agent_id, scope="logs.read")
-        return logs_reply(call, name=f"logs-{agent.id}", workspace_id=agent.workspace_id, actor_id=agent.id)
+        return audit_entries_reply(call, name=f"logs-{agent.id}", workspace_id=agent.workspace_id, actor_id=agent.id)
 
 
 class ApiKeyViewSet(OperationViewSet):

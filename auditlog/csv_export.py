@@ -14,13 +14,13 @@ from django.http import StreamingHttpResponse
 
 from auditlog.serializers import LogSerializer
 
-LOG_COLUMNS = LogSerializer.Meta.fields
+AUDIT_ENTRY_COLUMNS = LogSerializer.Meta.fields
 BATCH_SIZE = 500
 # A spreadsheet takes text that starts with one of these for a formula (OWASP: CSV injection).
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def stream_rows_as_csv(rows: QuerySet[Any], name: str, columns: Sequence[str] = LOG_COLUMNS) -> StreamingHttpResponse:
+def stream_rows_as_csv(rows: QuerySet[Any], name: str, columns: Sequence[str] = AUDIT_ENTRY_COLUMNS) -> StreamingHttpResponse:
     """Return a streamed HTTP response with database rows as the CSV file `<name>.csv`; `columns` are field names.
 
     The first line of the file is a header.

@@ -13,7 +13,7 @@ from config.db.ids import lowest_id_at
 ID_TIME_TOLERANCE = timedelta(minutes=1)  # maximum difference between the time in an entry's id and its created_at
 
 
-def workspace_entries(
+def audit_entries_of_workspace(
     *, caller: Caller, workspace_id: str, since: datetime | None = None, before: datetime | None = None, **filters: str
 ) -> QuerySet[AuditEntry]:
     """Return a workspace's audit entries, newest first, optionally between the times `since` and `before`.

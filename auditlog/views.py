@@ -22,14 +22,14 @@ class LogViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return logs_reply(call, name=f"logs-{call.query['workspace_id']}")
+        return audit_entries_reply(call, name=f"logs-{call.query['workspace_id']}")
 
 
-def logs_reply(call: Call, *, name: str, **filters: str) -> Reply:
+def audit_entries_reply(call: Call, *, name: str, **filters: str) -> Reply:
     """Return the API reply with audit log entries: a page of JSON, or all of them as the CSV file `<name>.csv`."""
     query = {**call.query, **filters}
     response_format, limit, cursor = query.pop("format"), query.pop("limit"), query.pop("cursor", None)
-    entries = selectors.workspace_entries(caller=call.caller, **query)
+    entries = selectors.audit_entries_of_workspace(caller=call.caller, **query)
     if response_format == "csv":
         return Reply(None, response=stream_rows_as_csv(entries, name))
     return Reply(page_body("logs", paginate_newest_first(entries, limit=limit, cursor=cursor)))

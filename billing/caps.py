@@ -1,7 +1,7 @@
 """The caps on a workspace's or agent's spending and posts, and checks of charges against the caps, without database access.
 
-`write_with_counters` and `selectors.check_charges` use the same checks, so a dry run cannot promise what the real call
-refuses.
+`write_with_counters` and `selectors.check_charges_against_caps` use the same checks, so a dry run cannot promise what the
+real call refuses.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class MonthlyCaps:
 
 
 @dataclass(frozen=True)
-class Caps:
+class WorkspaceAndAgentCaps:
     """All caps that apply to the charges of a workspace or of one of its agents.
 
     `months` has the monthly caps in the order in which their counters are locked.

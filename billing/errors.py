@@ -7,7 +7,7 @@ ApiError
 ├── SocialUrlPostCapExceeded 403
 ├── PostsPerDayCapExceeded 429
 └── BillingUnavailable 503
-    └── NotAtProcessor
+    └── UnknownToProcessor
 """
 
 from __future__ import annotations
@@ -64,5 +64,5 @@ class BillingUnavailable(ApiError):
     default_headers = {"Retry-After": "3600"}
 
 
-class NotAtProcessor(BillingUnavailable):
+class UnknownToProcessor(BillingUnavailable):
     """The billing error if the payment processor does not know a customer or subscription."""

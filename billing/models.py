@@ -14,8 +14,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from billing.plans import PLANS
 from billing.processor_json import PAST_DUE, PAYING_STATUSES, RUNNING_STATUSES
+from billing.subscription_plans import SUBSCRIPTION_PLANS
 from config.db import ids
 from config.db.models import DueRow, TimestampedModel
 
@@ -76,7 +76,7 @@ class UsageTotal(models.Model):
 
 
 # Entries that count as spent. With IN instead of OR, SQLite would not use the index below.
-SPENT_ENTRIES = Q(kind="settle") | Q(kind="adjust")
+SPENT_ENTRIES_CONDITION = Q(kind="settle") | Q(kind="adjust")
 
 
 class LedgerEntry(models.Model):
@@ -110,7 +110,9 @@ class LedgerEntry(models.Model):
         indexes = [
             # Spent amounts by day. Holds and releases, which are most of the rows, are not in the index.
             models.Index(
-                fields=["workspace_id", "month", "day", "kind", "cents"], condition=SPENT_ENTRIES, name="ledger_spent"
+                fields=["workspace_id", "month", "day", "kind", "cents"],
+                condition=SPENT_ENTRIES_CONDITION,
+                name="ledger_spent",
             )
         ]
         constraints = [
@@ -167,7 +169,7 @@ class Subscription(TimestampedModel):
     customer_id = models.CharField(max_length=255, blank=True)
     subscription_id = models.CharField(max_length=255, blank=True)
     metered_item_id = models.CharField(max_length=255, blank=True)
-    plan = models.CharField(max_length=8, blank=True, choices=[(plan, plan) for plan in PLANS])
+    plan = models.CharField(max_length=8, blank=True, choices=[(plan, plan) for plan in SUBSCRIPTION_PLANS])
     status = models.CharField(max_length=32, blank=True)
     status_since = models.DateTimeField(null=True)
     began_at = models.DateTimeField(null=True)

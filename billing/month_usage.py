@@ -12,9 +12,9 @@ from django.db.models import Count, Q, QuerySet, Sum
 from agents.models import Agent
 from agents.selectors import get_accessible_agent
 from billing.caps import SpendCapStatus, UtcMonth, utc_month_of
-from billing.models import SPENT_ENTRIES, BillingAlarm, LedgerEntry, MonthCounter, Subscription, UsageTotal
-from billing.plans import billing_mode
+from billing.models import SPENT_ENTRIES_CONDITION, BillingAlarm, LedgerEntry, MonthCounter, Subscription, UsageTotal
 from billing.selectors import agent_spend_cap_status, subscription_of, workspace_spend_cap_status
+from billing.subscription_plans import billing_mode
 from config.api.caller import Caller, require_access
 
 Kind = LedgerEntry.Kind
@@ -75,14 +75,14 @@ class AgentShareOfUsage:
     spend_cents: int
 
 
-def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int | None) -> MonthUsage:
+def workspace_month_usage(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int | None) -> MonthUsage:
     """Return a workspace's monthly usage in the UTC month of `at`, with the given cap. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     cap = replace(workspace_spend_cap_status(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
     return MonthUsage(workspace_id, "", UtcMonth.containing(at), _totals(at, workspace_id=workspace_id), cap)
 
 
-def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage:
+def agent_month_usage(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage:
     """Return an agent's monthly usage in the UTC month of `at`, with its own spend cap. Raises ScopeMissing, NotFound."""
     workspace_id = get_accessible_agent(caller=caller, agent_id=agent_id, scope="usage.read").workspace_id
     cap = agent_spend_cap_status(workspace_id=workspace_id, agent_id=agent_id, at=at)
@@ -90,7 +90,9 @@ def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage
     return MonthUsage(workspace_id, agent_id, UtcMonth.containing(at), totals, cap)
 
 
-def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int) -> MonthBill:
+def workspace_month_bill(
+    *, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int
+) -> MonthBill:
     """Return the bill for a workspace's monthly usage, in the UTC month of `at`. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     cap = workspace_spend_cap_status(workspace_id=workspace_id, at=at)
@@ -109,23 +111,23 @@ def _totals(at: datetime, **holder: str) -> dict[str, Any]:
     return {name: sum(each[name] for each in by_platform) for name in names} | {"by_platform": by_platform}
 
 
-def months_with_counters(*, caller: Caller, workspace_id: str) -> list[date]:
+def months_with_reservations(*, caller: Caller, workspace_id: str) -> list[date]:
     """Return the months in which the workspace reserved money, spent or not, latest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     months = MonthCounter.objects.filter(holder_id=workspace_id).values_list("month", flat=True)
     return list(months.order_by("-month")[:MAX_MONTHS])
 
 
-def spent_entries_of(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
+def spent_entries_of_month(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
     """Return the charges in a workspace's monthly usage (ledger entries), by day. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
-    spent = LedgerEntry.objects.filter(SPENT_ENTRIES, workspace_id=workspace_id, month=utc_month_of(at))
+    spent = LedgerEntry.objects.filter(SPENT_ENTRIES_CONDITION, workspace_id=workspace_id, month=utc_month_of(at))
     return spent.order_by("day", "pk")
 
 
 def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[DayUsage]:
     """Return a workspace's monthly usage day by day, for the UTC month of `at`. Raises ScopeMissing, NotFound."""
-    spent = spent_entries_of(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
+    spent = spent_entries_of_month(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
     sums = spent.annotate(published=Count("kind", filter=Q(kind=Kind.SETTLE)), cents=Sum("cents"))
     found = {day: DayUsage(day, published, cents) for day, published, cents in sums}
     return [found.get(day) or DayUsage(day, 0, 0) for day in _days(UtcMonth.containing(at))]
@@ -141,7 +143,7 @@ def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: in
     return [AgentShareOfUsage(agent_id, names.get(agent_id, ""), *map(int, figures)) for agent_id, *figures in rows]
 
 
-def open_alarms_of(*, caller: Caller, workspace_id: str, kinds: Iterable[BillingAlarm.Kind]) -> list[BillingAlarm]:
+def open_alarms_of_workspace(*, caller: Caller, workspace_id: str, kinds: Iterable[BillingAlarm.Kind]) -> list[BillingAlarm]:
     """Return the workspace's open billing alarms of the given kinds. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     return list(BillingAlarm.objects.filter(kind__in=list(kinds), subject=workspace_id, resolved_at=None))

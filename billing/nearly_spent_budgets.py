@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from billing.caps import MonthlyCaps
 from billing.models import MonthCounter, Subscription
-from billing.plans import has_payment_processor
 from billing.processor_json import PAYING_STATUSES
+from billing.subscription_plans import has_payment_processor
 from config.api.caller import WorkspaceStatus
 from workspaces.models import Workspace
 

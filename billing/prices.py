@@ -23,7 +23,7 @@ class PublishingCharge:
     url_posts: int
 
 
-def price_of(platform: str, *, has_url: bool) -> int:
+def post_price_cents(platform: str, *, has_url: bool) -> int:
     """Return the price in cents of publishing one post on a platform; a post whose text has a link may cost more."""
     prices: dict[str, int] = settings.PRICE_LIST
     if has_url and platform + URL_SUFFIX in prices:

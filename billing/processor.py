@@ -22,9 +22,9 @@ import stripe
 from django.conf import settings
 from django.urls import reverse
 
-from billing.errors import BillingUnavailable, NotAtProcessor
-from billing.plans import METERED_PLAN
+from billing.errors import BillingUnavailable, UnknownToProcessor
 from billing.processor_json import SubscriptionState
+from billing.subscription_plans import METERED_PLAN
 from config import outbound
 
 logger = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ def _new_client(*, retries: int) -> stripe.StripeClient:
 
 @contextmanager
 def _processor_client(*, retries: int = 1) -> Iterator[stripe.StripeClient]:
-    """Return a context manager with a Stripe client. It turns Stripe's errors into BillingUnavailable or NotAtProcessor.
+    """Return a context manager with a Stripe client. It turns Stripe's errors into BillingUnavailable or UnknownToProcessor.
 
     Use `retries=0` for work that is repeated anyway.
     """
@@ -79,7 +79,7 @@ def _processor_client(*, retries: int = 1) -> Iterator[stripe.StripeClient]:
     except stripe.StripeError as error:
         logger.warning("A request to the payment processor failed: %s", _loggable_fault(error))
         unknown = error.http_status == 404 or error.code == "resource_missing"
-        kind = NotAtProcessor if unknown and isinstance(error, stripe.InvalidRequestError) else BillingUnavailable
+        kind = UnknownToProcessor if unknown and isinstance(error, stripe.InvalidRequestError) else BillingUnavailable
         raise kind(
             "The payment processor did not answer the request.",
             suggested_action="Try again after the time in Retry-After.",
@@ -154,7 +154,7 @@ def _page(workspace_id: str) -> str:
 
 
 def fetch_subscriptions(customer_id: str, *, retries: int = 1) -> list[SubscriptionState]:
-    """Return all subscriptions of a customer at the payment processor, including ended ones. Raises NotAtProcessor."""
+    """Return all subscriptions of a customer at the payment processor, including ended ones. Raises UnknownToProcessor."""
     with _processor_client(retries=retries) as client:
         found = client.v1.subscriptions.list({"customer": customer_id, "status": "all", "limit": MAX_SUBSCRIPTIONS}).data
     return [state for state in map(SubscriptionState.from_json, (one.to_dict() for one in found)) if state]
@@ -165,7 +165,7 @@ def cancel_subscription(subscription_id: str) -> None:
     try:
         with _processor_client(retries=0) as client:
             client.v1.subscriptions.cancel(subscription_id, {"invoice_now": True, "prorate": False})
-    except NotAtProcessor:  # the subscription has already ended
+    except UnknownToProcessor:  # the subscription has already ended
         return
 
 
@@ -227,7 +227,7 @@ def fetch_meter_id() -> str | None:
     return None
 
 
-def fetch_recorded_cents(meter_id: str, customer_id: str, start: datetime, end: datetime) -> float:
+def fetch_recorded_usage_cents(meter_id: str, customer_id: str, start: datetime, end: datetime) -> float:
     """Return how many cents of a customer's usage the payment processor recorded from `start` to `end` (whole minutes)."""
     with _processor_client() as client:
         found = client.v1.billing.meters.event_summaries.list(

@@ -18,7 +18,7 @@ from typing import Any
 
 from django.conf import settings
 
-from billing.plans import METERED_PLAN, PLANS
+from billing.subscription_plans import METERED_PLAN, SUBSCRIPTION_PLANS
 
 # A subscription whose last payment failed is `past_due` while the processor retries; it still pays for PAST_DUE_GRACE_DAYS,
 # because a processor may be configured to leave it past due forever. Never paid (incomplete, incomplete_expired), unpaid,
@@ -143,7 +143,7 @@ def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> Sub
             customer_id=customer_id,
             workspace_id=workspace_id,
             status="active",
-            plan=plan if plan in PLANS else METERED_PLAN,
+            plan=plan if plan in SUBSCRIPTION_PLANS else METERED_PLAN,
             metered_item_id="",
             began_at=opened_at,
             current_period_end=None,
@@ -195,11 +195,11 @@ def _is_metered(item: Mapping[str, Any]) -> bool:
 
 def _plan(items: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any]) -> str:
     """Return the plan of a subscription: the most expensive plan among its prices, else the plan in its metadata."""
-    for plan in reversed(PLANS):
+    for plan in reversed(SUBSCRIPTION_PLANS):
         if any(_is_price_of(plan, _price(item)) for item in items):
             return plan
     chosen = metadata.get("plan")
-    return chosen if chosen in PLANS else METERED_PLAN
+    return chosen if chosen in SUBSCRIPTION_PLANS else METERED_PLAN
 
 
 def _is_price_of(plan: str, price: Mapping[str, Any]) -> bool:

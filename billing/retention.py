@@ -20,16 +20,16 @@ from workspaces.processor_customers import clear_customer_ids
 from workspaces.retention import workspaces_to_purge
 
 # The processor resends events for 30 days; a later copy has no effect.
-EVENT_RETENTION = timedelta(days=90)
+PROCESSOR_EVENT_RETENTION = timedelta(days=90)
 
 
 class FinishedProcessorEventsRule(ExpiredRowsRule):
-    """The retention rule that deletes the payment processor's events after EVENT_RETENTION, once they are processed."""
+    """The retention rule that deletes processed events of the payment processor after PROCESSOR_EVENT_RETENTION."""
 
     name = "processor_events"
 
     def expired_rows(self) -> QuerySet[ProcessorEvent]:
-        return ProcessorEvent.objects.filter(due_at=None, received_at__lt=timezone.now() - EVENT_RETENTION)
+        return ProcessorEvent.objects.filter(due_at=None, received_at__lt=timezone.now() - PROCESSOR_EVENT_RETENTION)
 
 
 class PurgedWorkspaceCustomersAndSubscriptionsRule(ExpiredRowsRule):

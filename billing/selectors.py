@@ -11,15 +11,15 @@ from django.db.models import Case, F, QuerySet, Subquery, Sum, Value, When
 from django.utils import timezone
 
 from agents.models import Agent
-from billing.caps import Caps, ChargeTotals, MonthlyCaps, SpendCapStatus, utc_day_of, utc_month_of
+from billing.caps import ChargeTotals, MonthlyCaps, SpendCapStatus, WorkspaceAndAgentCaps, utc_day_of, utc_month_of
 from billing.models import DayCounter, LedgerEntry, MonthCounter, Subscription
-from billing.plans import has_payment_processor
 from billing.prices import PublishingCharge
+from billing.subscription_plans import has_payment_processor
 from config.db.fixed_select import FixedSelect
 from workspaces.models import Workspace
 
 
-def check_charges(
+def check_charges_against_caps(
     *,
     workspace_id: str,
     agent_id: str | None,
@@ -32,12 +32,12 @@ def check_charges(
     Holds of the targets in `instead_of` count as released. Raises the errors of `write_with_counters`: SpendCapExceeded,
     SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
     """
-    return check_charges_by_due_time(
+    return check_charges_of_several_due_times(
         workspace_id=workspace_id, agent_id=agent_id, parts=[(due, charges)], instead_of=instead_of
     )
 
 
-def check_charges_by_due_time(
+def check_charges_of_several_due_times(
     *,
     workspace_id: str,
     agent_id: str | None,
@@ -73,7 +73,7 @@ def check_charges_by_due_time(
 
 
 def _check_days(
-    caps: Caps,
+    caps: WorkspaceAndAgentCaps,
     agent_id: str,
     parts: Sequence[tuple[datetime, Sequence[PublishingCharge]]],
     released_holds: Sequence[LedgerEntry],
@@ -131,21 +131,23 @@ _workspace = FixedSelect(Workspace, where=("id",))
 _agent = FixedSelect(Agent, where=("id", "workspace_id"), join=("workspace",))
 
 
-def caps_of_workspace_and_agent(*, workspace_id: str, agent_id: str | None, workspace: Workspace | None = None) -> Caps:
+def caps_of_workspace_and_agent(
+    *, workspace_id: str, agent_id: str | None, workspace: Workspace | None = None
+) -> WorkspaceAndAgentCaps:
     """Return all caps on spending and posts that apply to the workspace and, if an agent id is given, to the agent.
 
     `workspace` is the row, if the caller has read it. Raises Agent.DoesNotExist for an agent of another workspace.
     """
     if agent_id is None:
-        return Caps((_workspace_caps(workspace or _workspace(workspace_id)[0]),))
+        return WorkspaceAndAgentCaps((_workspace_caps(workspace or _workspace(workspace_id)[0]),))
     agent = _agent.first(agent_id, workspace_id)
     if agent is None:
         raise Agent.DoesNotExist
     own = MonthlyCaps(agent_id, "agent", agent.monthly_spend_cap_cents, 0, agent.monthly_social_url_post_cap)
-    return Caps((own, _workspace_caps(agent.workspace)), agent.posts_per_day_cap)
+    return WorkspaceAndAgentCaps((own, _workspace_caps(agent.workspace)), agent.posts_per_day_cap)
 
 
-def _spend_cap_of_first(caps: Caps, month: date) -> SpendCapStatus:
+def _spend_cap_of_first(caps: WorkspaceAndAgentCaps, month: date) -> SpendCapStatus:
     first = caps.months[0]
     return first.spend_cap_status(_counters([first.holder_id], month).first() or MonthCounter(month=month))
 

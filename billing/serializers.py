@@ -7,7 +7,7 @@ from datetime import datetime
 from rest_framework import serializers
 
 from billing.caps import UtcMonth
-from billing.plans import BILLING_MODES, METERED_PLAN, PLANS
+from billing.subscription_plans import BILLING_MODES, METERED_PLAN, SUBSCRIPTION_PLANS
 from config.api import fields
 from config.api.operation import WriteBody
 from config.api.serializers import QuerySerializer, dry_run_serializer_class
@@ -109,7 +109,7 @@ class ProjectedBillSerializer(serializers.Serializer):
 
 
 class SubscriptionSerializer(serializers.Serializer):
-    plan = serializers.ChoiceField(choices=PLANS)
+    plan = serializers.ChoiceField(choices=SUBSCRIPTION_PLANS)
     status = serializers.CharField(help_text="As the payment processor names it.")
 
 
@@ -132,7 +132,7 @@ class CreateCheckoutSessionSerializer(CreatePortalSessionSerializer):
     """The API request for the payment processor's checkout page, on which the workspace subscribes to a plan."""
 
     plan = fields.Choice(
-        choices=PLANS, default=METERED_PLAN, help_text="One of `billing.available_plans` of GET /capabilities."
+        choices=SUBSCRIPTION_PLANS, default=METERED_PLAN, help_text="One of `billing.available_plans` of GET /capabilities."
     )
 
 

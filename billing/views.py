@@ -35,7 +35,7 @@ class UsageViewSet(OperationViewSet):
     )
     def retrieve(self, call: Call) -> Reply:
         query = call.query
-        usage = month_usage.usage_of(
+        usage = month_usage.workspace_month_usage(
             caller=call.caller,
             workspace_id=query["workspace_id"],
             at=query["period_start"],
@@ -54,7 +54,7 @@ class AgentUsageViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def retrieve(self, call: Call, agent_id: str) -> Reply:
-        return Reply(month_usage.agent_usage_of(caller=call.caller, agent_id=agent_id, at=call.query["period_start"]))
+        return Reply(month_usage.agent_month_usage(caller=call.caller, agent_id=agent_id, at=call.query["period_start"]))
 
 
 class BillingViewSet(OperationViewSet):
@@ -68,7 +68,7 @@ class BillingViewSet(OperationViewSet):
     )
     def retrieve(self, call: Call) -> Reply:
         query = call.query
-        bill = month_usage.bill_of(
+        bill = month_usage.workspace_month_bill(
             caller=call.caller,
             workspace_id=query["workspace_id"],
             at=query["period_start"],

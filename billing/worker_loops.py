@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from billing.plans import has_payment_processor
 from billing.services import processor_events, usage_reporting
+from billing.subscription_plans import has_payment_processor
 from config.jobs.backoff import doubling_retry_pause
 from config.jobs.worker_loop import WorkerLoop
 

@@ -26,7 +26,7 @@ from media.errors import RangeNotSatisfiable
 from media.links import FileLink, download_name, verify_link
 from media.models import MediaAsset
 from media.storage import open_range, signed_bucket_file_url, stored_size
-from workspaces.selectors import live_workspaces
+from workspaces.selectors import undeleted_workspaces
 
 logger = logging.getLogger(__name__)
 CHUNK_BYTES = 262_144
@@ -63,7 +63,7 @@ def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpRespon
 
 def _find_file(link: FileLink) -> FileToServe:
     """Find the stored media file to serve at a signed link. Raises NotFound if its asset, thumbnail or workspace is gone."""
-    ready = MediaAsset.objects.filter(status=MediaAsset.Status.READY, workspace__in=live_workspaces())
+    ready = MediaAsset.objects.filter(status=MediaAsset.Status.READY, workspace__in=undeleted_workspaces())
     asset = ready.filter(pk=link.media_id).first()
     if asset is None:
         raise NotFound()

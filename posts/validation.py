@@ -21,7 +21,7 @@ from accounts.platforms.schemas import schema_violations
 from accounts.platforms.text_check import CallCache, length_issues, text_limit
 from accounts.platforms.thread_option import further_segment_texts, texts_billed_by_platform, thread_issues
 from accounts.platforms.types import Capabilities, MediaKind
-from billing.prices import price_of
+from billing.prices import post_price_cents
 from config.api.request_limits import check_cpu_time
 from posts import selectors
 from posts.attached_media import AttachedMedia
@@ -98,7 +98,7 @@ class TargetToValidate:
     @property
     def price_cents(self) -> int:
         """Return the price in cents of a validated post target, which for a thread may be the sum of its posts' prices."""
-        return sum(price_of(self.account.platform, has_url=has_url) for has_url in self._billed)
+        return sum(post_price_cents(self.account.platform, has_url=has_url) for has_url in self._billed)
 
     @cached_property
     def _billed(self) -> list[bool]:

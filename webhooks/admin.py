@@ -14,7 +14,7 @@ from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import record_operator_refusal, requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import TRACE
 from config.api.errors import ApiError
-from webhooks.models import FINISHED, Delivery, DeliveryStatus, Event, SigningSecret
+from webhooks.models import FINISHED_DELIVERY_STATUSES, Delivery, DeliveryStatus, Event, SigningSecret
 from webhooks.services import replay_deliveries_as_operator
 
 REPLAY_OPERATION = "ops.replay_deliveries"
@@ -29,7 +29,7 @@ def _groups_of(trace_id: str) -> Any:
     return entries.order_by().values("resource_id")
 
 
-class StatusFilter(admin.SimpleListFilter):
+class DeliveryStatusFilter(admin.SimpleListFilter):
     """The admin table's filter of webhook deliveries by status.
 
     The filter also constrains `due_at`, so that the database can use an index.
@@ -43,13 +43,13 @@ class StatusFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> QuerySet[Delivery]:
         if not self.value():
             return queryset
-        return queryset.filter(status=self.value(), due_at__isnull=self.value() in FINISHED)
+        return queryset.filter(status=self.value(), due_at__isnull=self.value() in FINISHED_DELIVERY_STATUSES)
 
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "workspace_id", "host", "status", "attempts", "last_status_code", "due_at", "created_at")
-    list_filter = (StatusFilter, WaitingJobFilter)
+    list_filter = (DeliveryStatusFilter, WaitingJobFilter)
     list_select_related = ("event",)
     indexed_lookups = {
         "evt": "event_id",

@@ -16,12 +16,12 @@ from config.api.errors import missing_or_foreign_id_error
 from config.db.ids import is_id
 from webhooks import selectors, services
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.signing import delivery_headers
+from webhooks.signing import signed_delivery_headers
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 PER_PAGE = 50
 MAX_PAYLOAD_CHARACTERS = 30_000  # characters of a payload that the page shows
-SOON = timedelta(minutes=1)
+RELOAD_PAGE_BEFORE_ATTEMPT = timedelta(minutes=1)
 STATUS_CHOICES = [
     (DeliveryStatus.PENDING.value, "Pending"),
     (DeliveryStatus.RETRYING.value, "Retrying"),
@@ -99,7 +99,7 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
     found = _delivery_on(page, delivery_id)
     now = timezone.now()
     payload = json.dumps(json.loads(bytes(found.event.payload)), indent=2, ensure_ascii=False)
-    headers = delivery_headers(found.id, found.event.kind, SIGNATURE_FORMAT)
+    headers = signed_delivery_headers(found.id, found.event.kind, SIGNATURE_FORMAT)
     return page.render(
         "webhooks/delivery.html",
         delivery=found,
@@ -132,5 +132,5 @@ def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
 
 def _runs(rows: Iterable[Delivery]) -> bool:
     """Return whether the dashboard page should reload itself, because a shown webhook delivery will soon be attempted."""
-    soon = timezone.now() + SOON
+    soon = timezone.now() + RELOAD_PAGE_BEFORE_ATTEMPT
     return any(row.due_at is not None and row.due_at < soon for row in rows)

@@ -25,9 +25,9 @@ class EventKind(TextChoices):
 
 
 # Events after which only a person can continue.
-NEEDS_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)
+EVENT_KINDS_NEEDING_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)
 
 # Stored and shown to owners as notices; no webhook delivers them.
 UNDELIVERED_KINDS = (EventKind.OCCURRENCE_REFUSED, EventKind.KEY_NEW_NETWORK)
 DELIVERED_KINDS = tuple(kind for kind in EventKind if kind not in UNDELIVERED_KINDS)
-DELIVERED_CHOICES = [(kind.value, kind.label) for kind in DELIVERED_KINDS]
+DELIVERED_KIND_CHOICES = [(kind.value, kind.label) for kind in DELIVERED_KINDS]

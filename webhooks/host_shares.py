@@ -21,29 +21,29 @@ from config.jobs.fair_shares import MAX_QUICK_HOLDERS, FairShares, JobSlotLimits
 from webhooks.models import Delivery
 from webhooks.sender import MAX_IN_FLIGHT
 
-SHARES = JobSlotLimits(slots=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
+ATTEMPT_SLOT_LIMITS = JobSlotLimits(slots=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
 SILENT_AFTER_ATTEMPTS = 5  # consecutive unanswered attempts after which a holder counts as silent
 ALL, SLOW, SILENT = "all", "slow", "silent"
-SENDER_LIMITS = {ALL: MAX_IN_FLIGHT, SLOW: SHARES.slow_together, SILENT: MAX_IN_FLIGHT // 4}
-HOST_LIMITS = {ALL: 2 * SHARES.quick, SLOW: SHARES.quick, SILENT: SHARES.quick // 2}
+SENDER_LIMITS = {ALL: MAX_IN_FLIGHT, SLOW: ATTEMPT_SLOT_LIMITS.slow_together, SILENT: MAX_IN_FLIGHT // 4}
+HOST_LIMITS = {ALL: 2 * ATTEMPT_SLOT_LIMITS.quick, SLOW: ATTEMPT_SLOT_LIMITS.quick, SILENT: ATTEMPT_SLOT_LIMITS.quick // 2}
 MIN_SLOTS = 8  # slots that every workspace and domain may hold in any case, so that few are full at a time
-HOLDER_EXPRESSION = Concat("workspace_id", Value(" "), "host")
+WORKSPACE_AND_HOST_EXPRESSION = Concat("workspace_id", Value(" "), "host")
 
-Group = tuple[str, str]
-Tally = dict[str, Counter[Group]]
-EVERYONE: Group = ("", "")
+ShareGroup = tuple[str, str]
+RunningAttemptCounts = dict[str, Counter[ShareGroup]]
+ALL_SENDERS: ShareGroup = ("", "")
 
 
 def workspace_and_host_key(delivery: Delivery) -> str:
     """Return the key by which running webhook attempts are counted: the delivery's workspace id and host.
 
-    In queries, HOLDER_EXPRESSION computes the same text.
+    In queries, WORKSPACE_AND_HOST_EXPRESSION computes the same text.
     """
     return f"{delivery.workspace_id} {delivery.host}"
 
 
 @dataclass(frozen=True)
-class SkippedSenders:
+class ClaimExclusions:
     """The workspaces, domains and hosts whose webhook deliveries a claim skips, mostly because their share is full.
 
     `holders` are pairs of workspace and host, which may also be left out because another query claims their deliveries.
@@ -69,9 +69,9 @@ class HostShares(FairShares):
     """The counter of running webhook attempts, which limits each workspace, domain and host to a fair share of them."""
 
     def __init__(self) -> None:
-        super().__init__(SHARES)
+        super().__init__(ATTEMPT_SLOT_LIMITS)
         self._silences: Counter[str] = Counter()
-        self._tally: Tally | None = None
+        self._tally: RunningAttemptCounts | None = None
 
     def claimable_slots_by_quick_holder(self) -> dict[str, int]:
         """Return how many more webhook attempts each workspace may begin to each host that answers fast.
@@ -92,8 +92,8 @@ class HostShares(FairShares):
         `free_slots` are the numbers for each pair of workspace and host.
         """
         tally = self._counted()[ALL]
-        workspaces: Counter[Group] = Counter()
-        hosts: Counter[Group] = Counter()
+        workspaces: Counter[ShareGroup] = Counter()
+        hosts: Counter[ShareGroup] = Counter()
         for holder, free in free_slots.items():
             workspace, _, host = _groups_of(holder)
             workspaces[workspace] += free
@@ -102,7 +102,7 @@ class HostShares(FairShares):
         within_hosts = sum(min(free, HOST_LIMITS[ALL] - tally[group]) for group, free in hosts.items())
         return min(self.free_job_slots_of_worker, within_workspaces, within_hosts)
 
-    def excluded_from_slow_claims(self) -> SkippedSenders:
+    def excluded_from_slow_claims(self) -> ClaimExclusions:
         """Return the workspaces, domains and hosts to skip when webhook deliveries to slow hosts are claimed.
 
         These are the full shares, and those of fast hosts, whose deliveries are claimed separately.
@@ -115,11 +115,11 @@ class HostShares(FairShares):
                 if level == "host":
                     is_full = tally[kind][group] >= HOST_LIMITS[kind]
                 else:
-                    is_full = group != EVERYONE and _free_of_sender(kind, tally[kind], group) <= 0
+                    is_full = group != ALL_SENDERS and _free_of_sender(kind, tally[kind], group) <= 0
                 if is_full:
                     found[level].add(name)
         silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_free_slot(holder)}
-        return SkippedSenders(
+        return ClaimExclusions(
             self.holders_excluded_from_slow_jobs() | silent, found["workspace"], found["domain"], found["host"]
         )
 
@@ -167,23 +167,23 @@ class HostShares(FairShares):
             for kind in self._kinds(holder)
         )
 
-    def _counted(self) -> Tally:
+    def _counted(self) -> RunningAttemptCounts:
         """Return the numbers of running webhook attempts: in total, by workspace, by domain and by host."""
         if self._tally is None:
-            tally: Tally = {kind: Counter() for kind in (ALL, SLOW, SILENT)}
+            tally: RunningAttemptCounts = {kind: Counter() for kind in (ALL, SLOW, SILENT)}
             for holder, count in self._in_flight.items():
                 self._count(tally, holder, count)
             self._tally = tally
         return self._tally
 
-    def _count(self, tally: Tally, holder: str, count: int) -> None:
+    def _count(self, tally: RunningAttemptCounts, holder: str, count: int) -> None:
         for kind in self._kinds(holder):
-            for group in (EVERYONE, *_groups_of(holder)):
+            for group in (ALL_SENDERS, *_groups_of(holder)):
                 tally[kind][group] += count
 
 
-def _free_of_sender(kind: str, tally: Counter[Group], group: Group) -> int:
-    return _free(SENDER_LIMITS[kind], tally[EVERYONE], tally[group], least=MIN_SLOTS)
+def _free_of_sender(kind: str, tally: Counter[ShareGroup], group: ShareGroup) -> int:
+    return _free(SENDER_LIMITS[kind], tally[ALL_SENDERS], tally[group], least=MIN_SLOTS)
 
 
 def _free(slots: int, held: int, own: int, *, least: int) -> int:
@@ -195,7 +195,7 @@ def _free(slots: int, held: int, own: int, *, least: int) -> int:
 
 
 @functools.lru_cache(maxsize=4 * MAX_QUICK_HOLDERS)
-def _groups_of(holder: str) -> tuple[Group, Group, Group]:
+def _groups_of(holder: str) -> tuple[ShareGroup, ShareGroup, ShareGroup]:
     workspace, _, host = holder.partition(" ")
     return ("workspace", workspace), ("domain", registrable_domain(host.rpartition(":")[0])), ("host", host)
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from config.db.encryption import EncryptedJSONField
 from config.db.ids import ID_LENGTH, PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
-from webhooks.event_kinds import NEEDS_A_PERSON, EventKind
+from webhooks.event_kinds import EVENT_KINDS_NEEDING_A_PERSON, EventKind
 from workspaces.models import Workspace
 
 
@@ -64,7 +64,7 @@ class Event(models.Model):
             models.Index(
                 fields=["created_at"],
                 name="event_for_a_person",
-                condition=Q(sandbox=False, kind__in=[str(kind) for kind in NEEDS_A_PERSON]),
+                condition=Q(sandbox=False, kind__in=[str(kind) for kind in EVENT_KINDS_NEEDING_A_PERSON]),
             ),
         ]
 
@@ -79,8 +79,8 @@ class DeliveryStatus(models.TextChoices):
     DEAD_LETTER = "dead_letter"
 
 
-UNFINISHED = [DeliveryStatus.PENDING, DeliveryStatus.RETRYING]
-FINISHED = [DeliveryStatus.DELIVERED, DeliveryStatus.DEAD_LETTER]
+UNFINISHED_DELIVERY_STATUSES = [DeliveryStatus.PENDING, DeliveryStatus.RETRYING]
+FINISHED_DELIVERY_STATUSES = [DeliveryStatus.DELIVERED, DeliveryStatus.DEAD_LETTER]
 
 
 class Delivery(DueRow):
@@ -117,7 +117,8 @@ class Delivery(DueRow):
         constraints = [
             models.CheckConstraint(condition=Q(status__in=DeliveryStatus.values), name="delivery_status_known"),
             models.CheckConstraint(
-                condition=Q(status__in=UNFINISHED, due_at__isnull=False) | Q(status__in=FINISHED, due_at__isnull=True),
+                condition=Q(status__in=UNFINISHED_DELIVERY_STATUSES, due_at__isnull=False)
+                | Q(status__in=FINISHED_DELIVERY_STATUSES, due_at__isnull=True),
                 name="delivery_due_until_finished",
             ),
         ]

@@ -69,4 +69,4 @@ def _webhook(kind: EventKind) -> OpenApiWebhook:
     return OpenApiWebhook(name=kind.value, decorator={"post": operation})
 
 
-EVENTS = [_webhook(kind) for kind in DELIVERED_KINDS]
+OPENAPI_WEBHOOKS = [_webhook(kind) for kind in DELIVERED_KINDS]

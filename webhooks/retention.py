@@ -14,8 +14,8 @@ from config.db.retention import ExpiredRowsRule
 from webhooks.models import Delivery, Event, SigningSecret
 from workspaces.retention import workspaces_to_purge
 
-RETENTION = timedelta(days=30)
-SANDBOX_RETENTION = timedelta(days=3)
+EVENT_RETENTION = timedelta(days=30)
+SANDBOX_EVENT_RETENTION = timedelta(days=3)
 _UNDELIVERED = Exists(Delivery.objects.filter(event=OuterRef("pk"), due_at__isnull=False))
 
 
@@ -61,4 +61,4 @@ class PurgedWorkspaceSigningSecretsRule(ExpiredRowsRule):
 
 
 def _expired(*, sandbox: bool) -> dict[str, object]:
-    return {"sandbox": sandbox, "created_at__lt": timezone.now() - (SANDBOX_RETENTION if sandbox else RETENTION)}
+    return {"sandbox": sandbox, "created_at__lt": timezone.now() - (SANDBOX_EVENT_RETENTION if sandbox else EVENT_RETENTION)}

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from config.api import fields
 from config.api.paging import PageQuery, page_serializer_class
 from config.api.serializers import dry_run_serializer_class
-from webhooks.event_kinds import DELIVERED_CHOICES
+from webhooks.event_kinds import DELIVERED_KIND_CHOICES
 from webhooks.models import Delivery, DeliveryStatus
 
 
@@ -29,7 +29,7 @@ RotateSigningSecretPreview = dry_run_serializer_class("SigningSecretRotate", wou
 class DeliverySerializer(serializers.ModelSerializer):
     """The API representation of a webhook event's delivery to one URL."""
 
-    event = serializers.ChoiceField(choices=DELIVERED_CHOICES, source="event.kind", help_text="The event's kind.")
+    event = serializers.ChoiceField(choices=DELIVERED_KIND_CHOICES, source="event.kind", help_text="The event's kind.")
     status = serializers.ChoiceField(choices=DeliveryStatus.choices)
     post_group_id = serializers.CharField(source="event.post_group_id")
     trace_id = serializers.CharField(source="event.trace_id")

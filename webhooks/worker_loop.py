@@ -9,12 +9,12 @@ import time
 
 from config.jobs.claims import SearchPauses, release_claims
 from config.jobs.worker_loop import WorkerLoop
-from webhooks.host_shares import HOLDER_EXPRESSION, HostShares, workspace_and_host_key
+from webhooks.host_shares import WORKSPACE_AND_HOST_EXPRESSION, HostShares, workspace_and_host_key
 from webhooks.models import Delivery
 from webhooks.sender import AttemptOutcome, DeliveryRequest
 from webhooks.sending_thread import SendingThread
 from webhooks.services import deliveries
-from webhooks.services.events import LOOP_NAME
+from webhooks.services.events import DELIVER_LOOP_NAME
 
 CLAIM_QUICK = 128  # deliveries per claim, for quick holders
 CLAIM_SLOW = 16
@@ -23,7 +23,7 @@ CLAIM_SLOW = 16
 class DeliverLoop(WorkerLoop):
     """The worker loop that sends hundreds of webhook deliveries at a time, with a fair share for each workspace and host."""
 
-    name = LOOP_NAME
+    name = DELIVER_LOOP_NAME
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class DeliverLoop(WorkerLoop):
         claimed = self._claim()
         if not claimed:
             return False
-        keys = deliveries.signing_secrets_for(claimed)
+        keys = deliveries.get_or_create_secrets_for_deliveries(claimed)
         over_share = []
         for row in claimed:
             if self._shares.try_take_job_slot(workspace_and_host_key(row)):
@@ -75,7 +75,7 @@ class DeliverLoop(WorkerLoop):
 
     def _claim(self) -> list[Delivery]:
         """In the webhook worker loop, claim due deliveries as the fair shares allow: first to fast hosts, then the others."""
-        rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
+        rows = Delivery.objects.alias(holder=WORKSPACE_AND_HOST_EXPRESSION)
         free_slots = self._shares.claimable_slots_by_quick_holder()
         limit = min(CLAIM_QUICK, self._shares.max_new_attempts_to_quick_hosts(free_slots))
         quick = deliveries.claim_deliveries(rows.filter(holder__in=free_slots), limit=limit, due_rows_found=self._found)

@@ -78,7 +78,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
         seal = f"{self.password}:{self.session_epoch}"
         return salted_hmac("workspaces.session", seal, secret=secret, algorithm="sha256").hexdigest()
 
-    def erase(self) -> None:
+    def clear_personal_data(self) -> None:
         """Clear the user's personal data, password and rights in memory; the caller saves the row.
 
         The row stays, because other rows refer to it.
@@ -104,7 +104,7 @@ class UserSession(models.Model):
         return f"Session {self.pk} of {self.user_id}"
 
 
-PLANNED_FIELDS = (  # the fields of a workspace in the plans of operations on it
+WORKSPACE_FIELDS_IN_PLANS = (  # the fields of a workspace in the plans of operations on it
     *("name", "default_timezone", "free_monthly_credit_cents", "monthly_spend_cap_cents", "monthly_social_url_post_cap"),
     "commit_pack_id",
 )

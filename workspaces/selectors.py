@@ -25,7 +25,7 @@ def workspace_access_of_user(*, workspace_id: str, user_id: str) -> MemberAccess
     return MemberAccess(member.role, member.workspace.status, member.workspace.retention_tier)
 
 
-def live_workspaces() -> QuerySet[Workspace]:
+def undeleted_workspaces() -> QuerySet[Workspace]:
     return Workspace.objects.exclude(status=WorkspaceStatus.DELETED)
 
 
@@ -33,7 +33,7 @@ def visible_workspaces_owned_by(
     *, caller: Caller, owner_user_id: str, limit: int, cursor: str | None = None
 ) -> Page[Workspace]:
     """Return a page of the workspaces that a user owns: all of them for that user, only its own for an API key."""
-    owned = live_workspaces().filter(owner_user_id=owner_user_id)
+    owned = undeleted_workspaces().filter(owner_user_id=owner_user_id)
     if caller.is_user:
         visible = owned if caller.actor_id == owner_user_id else owned.none()
     else:
@@ -41,7 +41,7 @@ def visible_workspaces_owned_by(
     return paginate_newest_first(visible, limit=limit, cursor=cursor)
 
 
-def workspace_for_role_or_key(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
+def get_workspace_for_role_or_key(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
     """Query the workspace for a member with one of `roles`, or for an API key with the scope api_keys.write.
 
     Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
@@ -49,7 +49,7 @@ def workspace_for_role_or_key(*, caller: Caller, workspace_id: str, roles: tuple
     require_access(caller, workspace_id, "api_keys.write", write=write)
     if caller.agent_id or (caller.is_user and caller.role not in roles):
         raise Forbidden(f"Only the workspace's {' or '.join(roles)} or a workspace key may do this.")
-    workspace = live_workspaces().filter(pk=workspace_id).first()
+    workspace = undeleted_workspaces().filter(pk=workspace_id).first()
     if workspace is None:  # deleted a moment ago
         raise missing_or_foreign_id_error(None, "workspace")
     return workspace
@@ -96,12 +96,12 @@ def names_of_users(*, user_ids: Iterable[str]) -> dict[str, str]:
     return {user.pk: str(user) for user in User.objects.filter(pk__in=set(user_ids))}
 
 
-def members_of(*, workspace_id: str) -> QuerySet[Member]:
+def members_of_workspace(*, workspace_id: str) -> QuerySet[Member]:
     """Return the members of the workspace with their users, in the order in which they joined."""
     return Member.objects.filter(workspace_id=workspace_id).select_related("user").order_by("pk")
 
 
-def invitations_of(*, workspace_id: str) -> QuerySet[Invitation]:
+def invitations_of_workspace(*, workspace_id: str) -> QuerySet[Invitation]:
     """Return the workspace's open and expired invitations with their e-mails, newest first."""
     return Invitation.objects.filter(workspace_id=workspace_id).select_related("invited_by", "mail").order_by("-pk")
 

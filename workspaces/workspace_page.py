@@ -36,7 +36,7 @@ from config.api.trace import current_trace_id
 from config.api.uploads import allow_file_uploads_in_request
 from config.pages.sentences import error_sentences, field_sentence
 from workspaces.models import Member, Workspace
-from workspaces.selectors import live_workspaces
+from workspaces.selectors import undeleted_workspaces
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.sessions import authenticated_at
 
@@ -72,7 +72,7 @@ class WorkspacePage:
     @property
     def other_workspaces(self) -> list[Workspace]:
         """Return the first of the member's other workspaces by name, for the switcher on workspace pages."""
-        mine = live_workspaces().filter(members__user=self.caller.actor_id).exclude(pk=self.workspace.pk)
+        mine = undeleted_workspaces().filter(members__user=self.caller.actor_id).exclude(pk=self.workspace.pk)
         return list(mine.order_by("name", "pk")[:SWITCHER_ROWS])
 
     def url_of_page(self, name: str, **named: str) -> str:

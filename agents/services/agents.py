@@ -13,7 +13,7 @@ from django.utils import timezone
 from agents import selectors, tokens
 from agents.errors import ClaimTokenExpired, ClaimTokenUsed
 from agents.models import Agent, ApiKey, ClaimToken, OAuthGrant
-from agents.services.keys import IssuedKey, default_expiry, issue_key, require_grantable_scopes
+from agents.services.keys import IssuedKey, default_key_expiry, issue_key, require_grantable_scopes
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, WorkspaceStatus, forbid_agent_callers, require_access, require_recent_sign_in
 from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, WorkspacePaused
@@ -25,7 +25,7 @@ from workspaces.services import lock_workspace
 CLAIM_TOKEN_LIFETIME = timedelta(hours=24)
 MAX_LIVE_AGENTS = 100  # maximum number of active agents of a workspace
 CAP_FIELDS = ("posts_per_day_cap", "monthly_spend_cap_cents", "monthly_social_url_post_cap")
-PLANNED_FIELDS = (
+AGENT_FIELDS_IN_PLANS = (
     *("owner_user_id", "name", "scopes", "default_mode", "status", "version", "description", "account_allowlist"),
     *("rate_limit_per_minute", *CAP_FIELDS, "webhook_url", "showcase_opt_in"),
 )
@@ -67,7 +67,7 @@ def create_agent(
             raise Conflict(
                 f"The workspace already has {MAX_LIVE_AGENTS} agents.", suggested_action="Revoke unused agents first."
             )
-        check_plan(ResourcePlan("agents.create", workspace_id, None, row_fields(created.agent, *PLANNED_FIELDS)))
+        check_plan(ResourcePlan("agents.create", workspace_id, None, row_fields(created.agent, *AGENT_FIELDS_IN_PLANS)))
         if not dry_run:
             created.agent.save(force_insert=True)
         if token:
@@ -101,7 +101,7 @@ def exchange_claim_token_for_key(*, caller: Caller, claim_token: str) -> IssuedK
             raise ClaimTokenExpired() if claim.burned_at is None else ClaimTokenUsed()
         agent = claim.agent
         issued = issue_key(
-            workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent, expires_at=default_expiry()
+            workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent, expires_at=default_key_expiry()
         )
         record_entry(
             caller=caller,
@@ -131,10 +131,10 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
     with transaction.atomic():
         agent = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
         _require_changeable(caller, agent, changes)
-        before = row_fields(agent, *PLANNED_FIELDS)
+        before = row_fields(agent, *AGENT_FIELDS_IN_PLANS)
         for name, value in changes.items():
             setattr(agent, name, value)
-        check_plan(ResourcePlan("agents.update", agent.id, before, row_fields(agent, *PLANNED_FIELDS)))
+        check_plan(ResourcePlan("agents.update", agent.id, before, row_fields(agent, *AGENT_FIELDS_IN_PLANS)))
         if not dry_run:
             agent.save(update_fields=[*changes, "updated_at"])
         record_entry(
@@ -158,9 +158,9 @@ def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Age
     require_recent_sign_in(caller)
     with transaction.atomic():
         agent = Agent.objects.select_for_update(no_key=True).get(pk=found.pk)
-        before = row_fields(agent, *PLANNED_FIELDS)
+        before = row_fields(agent, *AGENT_FIELDS_IN_PLANS)
         agent.status = Agent.Status.REVOKED
-        check_plan(ResourcePlan("agents.revoke", agent.id, before, row_fields(agent, *PLANNED_FIELDS)))
+        check_plan(ResourcePlan("agents.revoke", agent.id, before, row_fields(agent, *AGENT_FIELDS_IN_PLANS)))
         if not dry_run:
             _stop(agent)
         record_entry(caller=caller, operation="agents.revoke", resource_type="agent", resource_id=agent.id, dry_run=dry_run)

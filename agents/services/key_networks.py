@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.module_loading import import_string
 
 from agents.models import ApiKey
-from agents.networks import is_in_networks, network_of
+from agents.networks import is_in_networks, network_of_ip
 from auditlog.services import record_entry
 from config.api import fields, rate_limit
 from config.api.caller import Caller
@@ -44,7 +44,7 @@ def record_new_key_network(*, caller: Caller, key: ApiKey, now: datetime) -> boo
     A key's first network is only saved. Each later one also gets an audit entry, an event and a notice to the owner
     (config/notices). Returns False, without a query, if the network was seen before.
     """
-    network = network_of(caller.ip) if caller.ip else None
+    network = network_of_ip(caller.ip) if caller.ip else None
     if network is None or network in (key.seen_networks or ()):
         return False
     if key.seen_networks is None:

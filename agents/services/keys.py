@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from agents import selectors, tokens
-from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey, ClaimToken
+from agents.models import KEY_ROTATION_OVERLAP_HOURS, Agent, ApiKey, ClaimToken
 from auditlog.services import record_entry
 from config.api.caller import (
     Caller,
@@ -81,7 +81,7 @@ def create_workspace_api_key(
             workspace_id=workspace_id,
             name=name,
             scopes=scopes,
-            expires_at=expires_at or default_expiry(),
+            expires_at=expires_at or default_key_expiry(),
             allowed_networks=networks,
             save=not dry_run,
         )
@@ -187,7 +187,7 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> KeyRo
             name=agent.name,
             scopes=(),
             agent=agent,
-            expires_at=default_expiry(),
+            expires_at=default_key_expiry(),
             save=not dry_run,
         )
         record_entry(
@@ -217,7 +217,7 @@ def _retire(claim_tokens: Sequence[ClaimToken], keys: Sequence[ApiKey], now: dat
         return None
     *older, last = keys
     ApiKey.objects.filter(pk__in=[key.pk for key in older]).update(revoked_at=now, updated_at=now)
-    end = now + timedelta(hours=KEY_OVERLAP_HOURS)
+    end = now + timedelta(hours=KEY_ROTATION_OVERLAP_HOURS)
     last.retiring_since, last.expires_at = last.retiring_since or now, min(last.expires_at or end, end)
     last.save(update_fields=["retiring_since", "expires_at", "updated_at"])
     return last
@@ -239,7 +239,7 @@ def issue_key(
         workspace_id=workspace_id,
         agent=agent,
         name=name,
-        prefix=token[: tokens.SHOWN_KEY_LENGTH],
+        prefix=token[: tokens.SHOWN_KEY_PREFIX_LENGTH],
         token_sha256=tokens.token_digest(token),
         scopes=[] if agent else list(scopes),
         expires_at=expires_at,
@@ -252,7 +252,7 @@ def issue_key(
     return IssuedKey(key, token)
 
 
-def default_expiry() -> datetime | None:
+def default_key_expiry() -> datetime | None:
     """Return the default expiry time of a new API key, API_KEY_DEFAULT_DAYS from now, or None if it never expires."""
     days = settings.API_KEY_DEFAULT_DAYS
     return timezone.now() + timedelta(days=days) if days else None

@@ -14,13 +14,13 @@ from billing.caps import UtcMonth, utc_month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
 from billing.models import BillingAlarm
 from billing.month_usage import MonthBill, MonthUsage
-from billing.plans import available_plans, billing_mode
-from workspaces.dashboard.forms import CapsForm
+from billing.subscription_plans import billing_mode, offered_subscription_plans
+from workspaces.dashboard.forms import MonthlyCapsForm
 from workspaces.services import update_caps
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 MAX_AGENTS_SHOWN = 50
-YEARS = range(2000, 2201)
+ALLOWED_YEARS = range(2000, 2201)
 CHARGE_COLUMNS = ("id", "day", "platform", "agent_id", "target_id", "kind", "cents", "url_posts", "created_at")
 PLAN_NAMES = {"payg": "Pay as you go", "pro": "Pro", "scale": "Scale"}
 # Meaning of each of the processor's subscription statuses, for the owner.
@@ -35,19 +35,19 @@ SUBSCRIPTION_STATUS_TEXTS = {
     "canceled": "It has ended.",
 }
 # The alarms that the owner can resolve.
-OWNER_ALARMS = (BillingAlarm.Kind.SUBSCRIPTIONS, BillingAlarm.Kind.USAGE_WAITS)
+ALARM_KINDS_SHOWN_TO_OWNERS = (BillingAlarm.Kind.SUBSCRIPTIONS, BillingAlarm.Kind.USAGE_WAITS)
 
 
 @workspace_page()
 def usage(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the workspace's usage and bill in the requested month, by default the current one."""
-    return _render_usage(page, CapsForm(workspace=page.workspace))
+    return _render_usage(page, MonthlyCapsForm(workspace=page.workspace))
 
 
 @workspace_page("POST", operation="workspaces.update_caps")
 def change_caps(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: change the workspace's monthly caps from the usage page."""
-    form = CapsForm(page.request.POST, workspace=page.workspace)
+    form = MonthlyCapsForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _render_usage(page, form, status=422)
     update_caps(caller=page.caller, workspace_id=page.workspace.id, **form.caps)
@@ -73,15 +73,15 @@ def portal(page: WorkspacePage) -> HttpResponse:
 def download_month_charges(page: WorkspacePage) -> StreamingHttpResponse:
     """Dashboard page: download the workspace's charges of a month as CSV."""
     at = _requested_month(page)
-    rows = month_usage.spent_entries_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
+    rows = month_usage.spent_entries_of_month(caller=page.caller, workspace_id=page.workspace.id, at=at)
     return stream_rows_as_csv(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
 
 
-def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> HttpResponse:
+def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 200) -> HttpResponse:
     at, now = _requested_month(page), timezone.now()
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
     workspace = page.workspace
-    month = month_usage.usage_of(**asked, at=at, cap_cents=workspace.monthly_spend_cap_cents)
+    month = month_usage.workspace_month_usage(**asked, at=at, cap_cents=workspace.monthly_spend_cap_cents)
     days = month_usage.usage_by_day(**asked, at=at)
     agents = month_usage.usage_by_agent(**asked, at=at, limit=MAX_AGENTS_SHOWN)
     spent = month.totals["spend_cents"]
@@ -90,7 +90,7 @@ def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> 
         status=status,
         caps=caps,
         at=at.date(),
-        months=sorted({*month_usage.months_with_counters(**asked), utc_month_of(now), utc_month_of(at)}, reverse=True),
+        months=sorted({*month_usage.months_with_reservations(**asked), utc_month_of(now), utc_month_of(at)}, reverse=True),
         is_now=utc_month_of(at) == utc_month_of(now),
         spend_cap=month.spend_cap,
         bar=BudgetBar.of(month.spend_cap),
@@ -109,7 +109,7 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
     subscription = selectors.subscription_of(workspace_id=page.workspace.id)
     bill = MonthBill(page.workspace.id, month.period, billing_mode(), month.spend_cap, subscription)
     pays = subscription is not None and subscription.pays_for_usage_at(now)
-    alarms = month_usage.open_alarms_of(**asked, kinds=OWNER_ALARMS)
+    alarms = month_usage.open_alarms_of_workspace(**asked, kinds=ALARM_KINDS_SHOWN_TO_OWNERS)
     return {
         "is_paid": bill.mode == "paid",
         "bill": bill.projected_bill,
@@ -119,7 +119,7 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
         "pays": pays,
         "grace_ends_at": subscription.grace_end if subscription and pays else None,
         "is_running": subscription is not None and subscription.has_started_and_not_ended,
-        "plans": [(plan, PLAN_NAMES[plan]) for plan in available_plans()],
+        "plans": [(plan, PLAN_NAMES[plan]) for plan in offered_subscription_plans()],
         "is_unpaid": bill.mode == "paid" and not pays and _free_credit_is_used_up(bill),
         "alarms": {alarm.kind for alarm in alarms},
         "checkout_result": page.request.GET.get("checkout", ""),
@@ -137,4 +137,4 @@ def _requested_month(page: WorkspacePage) -> datetime:
         asked = datetime.strptime(page.request.GET.get("month", ""), "%Y-%m").replace(tzinfo=UTC)
     except ValueError:
         return UtcMonth.containing(timezone.now()).start
-    return asked if asked.year in YEARS else UtcMonth.containing(timezone.now()).start
+    return asked if asked.year in ALLOWED_YEARS else UtcMonth.containing(timezone.now()).start

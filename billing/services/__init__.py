@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from billing.services.checkout_and_portal import create_checkout_or_portal_session, create_portal_session
 from billing.services.deleted_workspaces import cancel_subscriptions_of_deleted_workspaces
 from billing.services.ledger import (
-    AlreadyHeld,
+    PriceAlreadyHeld,
     hold_writes,
     lock_month_counters,
     release_holds,
@@ -18,11 +19,10 @@ from billing.services.reconcile import (
     reconcile_for_operator,
     reconcile_if_night_or_incomplete,
 )
-from billing.services.sessions import create_checkout_or_portal_session, create_portal_session
 from billing.services.usage_reporting import send_due_usage_reports
 
 __all__ = [
-    "AlreadyHeld",
+    "PriceAlreadyHeld",
     "ReconciliationResult",
     "cancel_subscriptions_of_deleted_workspaces",
     "create_checkout_or_portal_session",

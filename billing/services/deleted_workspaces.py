@@ -10,10 +10,10 @@ from django.utils import timezone
 from billing import processor
 from billing.errors import BillingUnavailable
 from billing.models import MonthCounter, Subscription, UsageReport
-from billing.plans import has_payment_processor
 from billing.processor_json import RUNNING_STATUSES
 from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
+from billing.subscription_plans import has_payment_processor
 from workspaces.models import Workspace
 from workspaces.processor_customers import workspaces_with_customer
 

@@ -19,7 +19,7 @@ from django.db import models, transaction
 from django.db.models import Count, Q
 
 from billing import selectors
-from billing.caps import Caps, ChargeTotals, MonthlyCaps, utc_day_of, utc_month_of
+from billing.caps import ChargeTotals, MonthlyCaps, WorkspaceAndAgentCaps, utc_day_of, utc_month_of
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import PublishingCharge
 from billing.services.usage_reporting import create_usage_reports_for_spending
@@ -29,10 +29,10 @@ from workspaces.models import Workspace
 Kind = LedgerEntry.Kind
 MAX_UPDATE_TRIES = 100
 MONTH_KEY, DAY_KEY = ("holder_id", "month"), ("agent_id", "day")
-USAGE_KEY = ("workspace_id", "month", "agent_id", "platform")
+USAGE_TOTAL_KEY_FIELDS = ("workspace_id", "month", "agent_id", "platform")
 
 
-class AlreadyHeld(Exception):
+class PriceAlreadyHeld(Exception):
     """Error for a target whose price is already reserved or spent."""
 
 
@@ -69,7 +69,7 @@ def hold_writes(
 ) -> list[Write]:
     """Return the writes that reserve money for posts due at these times in the billing ledger, for `write_with_counters`.
 
-    `new` targets never had a hold before. `workspace` is the row, if the caller has read it. Raises AlreadyHeld.
+    `new` targets never had a hold before. `workspace` is the row, if the caller has read it. Raises PriceAlreadyHeld.
     """
     parts = [(utc_day_of(due), charge) for due, charges in charges_by_due for charge in charges]
     if not parts:
@@ -124,7 +124,7 @@ def settle_holds(*, target_ids: Iterable[str]) -> None:
     for counter, ended in _month_counters(entries):
         amounts = {"held_cents": -ended.cents, "settled_cents": ended.cents}
         writes.append(counter_add_write(counter, MONTH_KEY, amounts))
-    for key, ended in _grouped(entries, *USAGE_KEY):
+    for key, ended in _grouped(entries, *USAGE_TOTAL_KEY_FIELDS):
         writes.append(_usage_write(key, published=ended.targets, url_posts=ended.url_posts, spend_cents=ended.cents))
     write_together(writes)
     create_usage_reports_for_spending(entries)
@@ -144,7 +144,7 @@ def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
         if agent_id:
             writes.append(counter_add_write(DayCounter(agent_id=agent_id, day=day), DAY_KEY, {"targets": -ended.targets}))
     if failed:
-        writes += [_usage_write(key, failed=ended.targets) for key, ended in _grouped(entries, *USAGE_KEY)]
+        writes += [_usage_write(key, failed=ended.targets) for key, ended in _grouped(entries, *USAGE_TOTAL_KEY_FIELDS)]
     write_together(writes)
 
 
@@ -191,7 +191,7 @@ def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
     return counter_add_write(first, MONTH_KEY, amounts, limits, subject=increase)
 
 
-def _day_write(caps: Caps, agent_id: str, day: date, demand: ChargeTotals) -> Write:
+def _day_write(caps: WorkspaceAndAgentCaps, agent_id: str, day: date, demand: ChargeTotals) -> Write:
     first = DayCounter(agent_id=agent_id, day=day)
     limits = [] if caps.posts_per_day is None else [(("targets",), caps.posts_per_day)]
     increase = CounterIncrease(first, DAY_KEY, lambda counter: caps.check_day_cap(day, counter.targets, demand))
@@ -199,13 +199,13 @@ def _day_write(caps: Caps, agent_id: str, day: date, demand: ChargeTotals) -> Wr
 
 
 def _usage_write(key: Sequence[Any], **amounts: int) -> Write:
-    return counter_insert_or_add_write(UsageTotal(**dict(zip(USAGE_KEY, key, strict=True)), **amounts), USAGE_KEY, [*amounts])
+    return counter_insert_or_add_write(UsageTotal(**dict(zip(USAGE_TOTAL_KEY_FIELDS, key, strict=True)), **amounts), USAGE_TOTAL_KEY_FIELDS, [*amounts])
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:
     """Return, for each post that had money reserved before, the number of its next reservation (`round`): 2 or higher.
 
-    Raises AlreadyHeld.
+    Raises PriceAlreadyHeld.
     """
     before = (
         LedgerEntry.objects.filter(target_id__in=target_ids, kind__in=[Kind.HOLD, Kind.RELEASE])
@@ -215,7 +215,7 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
     rounds = {}
     for target_id, holds, releases in before:
         if holds != releases:
-            raise AlreadyHeld(f"{target_id} is already held or settled.")
+            raise PriceAlreadyHeld(f"{target_id} is already held or settled.")
         rounds[target_id] = holds + 1
     return rounds
 

@@ -17,17 +17,17 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from billing.errors import BillingUnavailable, NotAtProcessor, SignatureInvalid
+from billing.errors import BillingUnavailable, SignatureInvalid, UnknownToProcessor
 from billing.models import ProcessorEvent
-from billing.plans import has_payment_processor
 from billing.processor_json import SubscriptionEvent, parse_subscription_event
 from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription, save_subscription_from_event
+from billing.subscription_plans import has_payment_processor
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
 from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
-from workspaces.processor_customers import customer_ids_of, save_customer_id_if_unset, workspace_id_of_customer
+from workspaces.processor_customers import customer_ids_of_workspaces, save_customer_id_if_unset, workspace_id_of_customer
 
 PROCESSOR_EVENTS_LOOP = "processor_events"
 SIGNATURE_TOLERANCE_SECONDS = 300
@@ -95,7 +95,7 @@ def _process(event: ProcessorEvent) -> None:
     elif has_payment_processor():
         try:
             _refresh(workspace_id, subscription_event.customer_id)
-        except NotAtProcessor:
+        except UnknownToProcessor:
             logger.warning("Event %s is about a customer that does not exist at the processor.", event.event_id)
             _finish(event, Outcome.IGNORED)
             return
@@ -122,7 +122,10 @@ def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) 
     """
     if subscription_event.customer_id:
         holder = workspace_id_of_customer(customer_id=subscription_event.customer_id)
-        if holder is None and customer_ids_of([subscription_event.workspace_id]).get(subscription_event.workspace_id) == "":
+        if (
+            holder is None
+            and customer_ids_of_workspaces([subscription_event.workspace_id]).get(subscription_event.workspace_id) == ""
+        ):
             holder = subscription_event.workspace_id
         if holder and subscription_event.workspace_id in ("", holder):
             return holder

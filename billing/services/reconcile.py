@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from auditlog.services import record_entry
 from billing import selectors
-from billing.errors import BillingUnavailable, NotAtProcessor
+from billing.errors import BillingUnavailable, UnknownToProcessor
 from billing.models import BillingAlarm
-from billing.plans import has_payment_processor
 from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms, resolve_alarms_except
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
-from billing.services.usage_reconciliation import reconcile_usage
+from billing.services.usage_reconciliation import reconcile_usage_reports
+from billing.subscription_plans import has_payment_processor
 from config.api import request_limits
 from config.api.caller import Caller, require_operator
 from config.api.plan import ResourcePlan, check_plan
@@ -66,7 +66,7 @@ def reconcile_billing(progress: Progress = _no_progress) -> ReconciliationResult
     if has_payment_processor():
         try:
             workspaces, changed = reconcile_subscriptions(progress)
-            differences = reconcile_usage(progress)
+            differences = reconcile_usage_reports(progress)
             resolve_alarms(Kind.RECONCILIATION, [""])
         except BillingUnavailable:
             complete = False
@@ -115,7 +115,7 @@ def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int
                 customer_id = workspace.processor_customer_id
                 changed += refresh_subscription(workspace_id=workspace.pk, customer_id=customer_id)
                 resolve_alarms(Kind.CUSTOMER, [workspace.pk])
-            except NotAtProcessor:
+            except UnknownToProcessor:
                 open_or_update_alarm(
                     Kind.CUSTOMER, workspace.pk, f"The customer {customer_id} does not exist at the processor."
                 )

@@ -15,7 +15,7 @@ from billing.services.usage_reporting import USAGE_REPORTS_LOOP
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.processor_customers import set_audit_retention_tier
 
-TIER_PLANS = ("pro", "scale")
+PLANS_WITH_OWN_RETENTION_TIER = ("pro", "scale")
 MAX_TRIES = 5
 # The state of a workspace without a subscription at the processor.
 NO_SUBSCRIPTION = SubscriptionState("", "", "", "", "", "", None, None, None)
@@ -30,8 +30,8 @@ def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
 
     If another writer was faster, the processor is asked again, so that an old answer never replaces a newer one. It also sets
     how long audit entries are kept, makes waiting usage reports due if the subscription pays for them, and raises or resolves
-    the alarm about several running subscriptions. Raises BillingUnavailable, NotAtProcessor, ConcurrentUpdateError; then at
-    most an empty row was created.
+    the alarm about several running subscriptions. Raises BillingUnavailable, UnknownToProcessor, ConcurrentUpdateError; then
+    at most an empty row was created.
     """
     for _ in range(MAX_TRIES):
         row, _ = Subscription.objects.get_or_create(workspace_id=workspace_id)
@@ -100,7 +100,9 @@ def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool 
     for name, value in changes.items():
         setattr(row, name, value)
     pays = row.pays_for_usage_at(now)
-    set_audit_retention_tier(workspace_id=row.pk, tier=row.plan if pays and row.plan in TIER_PLANS else "free")
+    set_audit_retention_tier(
+        workspace_id=row.pk, tier=row.plan if pays and row.plan in PLANS_WITH_OWN_RETENTION_TIER else "free"
+    )
     if pays:
         _send_waiting_reports(row.pk)
     return changed

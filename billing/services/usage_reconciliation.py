@@ -20,7 +20,7 @@ MINUTE = timedelta(minutes=1)
 Status = UsageReport.Status
 
 
-def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
+def reconcile_usage_reports(progress: Callable[[str], None] = lambda line: None) -> int:
     """Settle usage reports of unknown outcome, then compare 35 days of usage with the payment processor's sums.
 
     Returns how many customers differ. Customers with unsent or very recent reports are left out. Each difference raises an
@@ -54,7 +54,7 @@ def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str],
         minute = row.settled_at.replace(second=0, microsecond=0)
         near = UsageReport.objects.filter(customer_id=row.customer_id, settled_at__gte=minute, settled_at__lt=minute + MINUTE)
         sent = _cents(near.filter(status=Status.SENT))
-        recorded = processor.fetch_recorded_cents(meter_id, row.customer_id, minute, minute + MINUTE)
+        recorded = processor.fetch_recorded_usage_cents(meter_id, row.customer_id, minute, minute + MINUTE)
         if recorded == sent:
             open_or_update_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"The processor has not recorded these {row.cents} cents.")
         elif recorded == sent + _cents(near.filter(status=Status.UNRESOLVED)):
@@ -76,7 +76,7 @@ def _differs(meter_id: str, customer_id: str, start: datetime, end: datetime) ->
     reported = _cents(
         UsageReport.objects.filter(status=Status.SENT, customer_id=customer_id, settled_at__gte=start, settled_at__lt=end)
     )
-    recorded = processor.fetch_recorded_cents(meter_id, customer_id, start, end)
+    recorded = processor.fetch_recorded_usage_cents(meter_id, customer_id, start, end)
     if recorded == reported:
         return False
     detail = f"Since {start:%Y-%m-%d} the processor has {recorded:g} cents of usage, {reported} were reported."

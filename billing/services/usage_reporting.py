@@ -21,13 +21,13 @@ from django.utils import timezone
 
 from billing import processor
 from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
-from billing.plans import has_payment_processor
 from billing.processor import MeterEvent, UsageReportOutcome, UsageReportReceipt
 from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
+from billing.subscription_plans import has_payment_processor
 from config.jobs.claims import claim_due, claimed_row_queryset, release_claims
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.models import Workspace
-from workspaces.processor_customers import customer_ids_of
+from workspaces.processor_customers import customer_ids_of_workspaces
 
 USAGE_REPORTS_LOOP = "usage_reports"
 REPORTS_AT_ONCE = 8
@@ -135,7 +135,7 @@ def _prepare(claimed: Sequence[UsageReport]) -> list[tuple[UsageReport, MeterEve
     """
     now = timezone.now()
     workspace_ids = {row.workspace_id for row in claimed}
-    customers = customer_ids_of(workspace_ids)
+    customers = customer_ids_of_workspaces(workspace_ids)
     subscriptions = Subscription.objects.filter(pk__in=workspace_ids)
     paying = {each.pk for each in subscriptions if each.pays_for_usage_at(now) and customers.get(each.pk)}
     begun, waiting = [], []

@@ -14,8 +14,8 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
 from auditlog.services import record_entry
-from billing.plans import has_payment_processor
 from billing.services import reconcile_for_operator
+from billing.subscription_plans import has_payment_processor
 from config.api.admin_actions import signed_in_operator_caller
 from config.api.admin_search import TRACE, ExactSearchAdmin, search_word_kind
 from config.console import retention_run, status

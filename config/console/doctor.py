@@ -19,7 +19,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from accounts.platforms.registry import all_adapters
-from billing.plans import available_plans, has_payment_processor
+from billing.subscription_plans import has_payment_processor, offered_subscription_plans
 from config.checks import check_settings
 from config.console import status
 from config.db.clock import MAX_CLOCK_SKEW, database_time
@@ -206,10 +206,10 @@ def _payments(name: str) -> Iterator[Finding]:
             "no STRIPE_WEBHOOK_SECRET",
             "Set the endpoint's secret; without it no event is accepted.",
         )
-    if not available_plans():
+    if not offered_subscription_plans():
         yield Finding(FindingLevel.FAULT, name, "no plan has a price", "Set STRIPE_PRICE_PAYG or another price.")
     else:
-        yield Finding(FindingLevel.OK, name, f"plans: {', '.join(available_plans())}")
+        yield Finding(FindingLevel.OK, name, f"plans: {', '.join(offered_subscription_plans())}")
 
 
 def _mail(name: str) -> Iterator[Finding]:

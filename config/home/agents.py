@@ -9,12 +9,12 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from agents import selectors, services
-from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
+from agents.models import KEY_ROTATION_OVERLAP_HOURS, Agent, ApiKey
 from agents.oauth.addresses import MCP_PATH, resource_at
 from agents.oauth.grants import end_grant_of_agent
-from auditlog.selectors import workspace_entries
+from auditlog.selectors import audit_entries_of_workspace
 from billing.caps import SpendCapStatus
-from billing.month_usage import agent_usage_of
+from billing.month_usage import agent_month_usage
 from billing.selectors import AgentPostCounts, agent_post_counts
 from config.api.caller import AgentMode, require_access, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
@@ -35,7 +35,7 @@ PER_PAGE = 50
 @workspace_page()
 def agent_list(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: list the workspace's agents, newest first."""
-    found = selectors.agents_with_key_info(
+    found = selectors.agents_with_last_use(
         caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
     )
     return page.render(
@@ -89,7 +89,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
 @workspace_page("GET", "POST", operation=UPDATE)
 def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page: show an agent with its usage, posts, keys and log; a POST saves its settings."""
-    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     form = AgentForm(page.request.POST or None, agent=found, accounts=account_choices(page, found.account_allowlist or ()))
     if page.request.method != "POST":
         return _render_agent(page, found, form)
@@ -108,8 +108,8 @@ def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpRespon
 
 @workspace_page("POST", operation="agents.rotate_key")
 def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page of an agent: rotate its API key and show the new one once; the old one works KEY_OVERLAP_HOURS more."""
-    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    """Dashboard page of an agent: rotate its API key and show the new one once; the old one works for some more hours."""
+    found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     issued: list[services.KeyRotation] = []
 
     def issue() -> ApiKey:
@@ -126,7 +126,7 @@ def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
         api_key=rotated.api_key,
         token=rotated.token,
         retiring_key=rotated.retiring_key,
-        overlap_hours=KEY_OVERLAP_HOURS,
+        overlap_hours=KEY_ROTATION_OVERLAP_HOURS,
         base_url=settings.BASE_URL,
     )
 
@@ -137,7 +137,7 @@ def stop_agent_from_posting(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
     An agent that is already stopped or revoked may still have scheduled posts.
     """
-    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     if found.status == Agent.Status.ACTIVE and found.default_mode != AgentMode.DRY_RUN:
         services.update_agent(caller=page.caller, agent_id=found.id, default_mode=AgentMode.DRY_RUN)
     messages = [f"{found.name} is stopped."]
@@ -149,7 +149,7 @@ def stop_agent_from_posting(page: WorkspacePage, agent_id: str) -> HttpResponse:
 @workspace_page("POST", operation="agents.revoke")
 def revoke_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page of an agent: revoke the agent and its API keys for ever."""
-    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     services.revoke_agent(caller=page.caller, agent_id=found.id)
     return page.success_redirect(f"{found.name} is revoked. Its keys no longer work.", "agents")
 
@@ -157,7 +157,7 @@ def revoke_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
 @workspace_page("POST", operation="oauth.end_grant")
 def disconnect_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page of an agent that a program has been connected as: end the program's access."""
-    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     end_grant_of_agent(caller=page.caller, agent_id=found.id)
     return page.success_redirect("The connection has ended. The program has no access any more.", "agent", agent_id=found.id)
 
@@ -185,9 +185,9 @@ def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
 def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 200) -> HttpResponse:
     """Render an agent's dashboard page with its usage, latest posts, keys and log entries."""
     now, caller, workspace_id = timezone.now(), page.caller, page.workspace.id
-    usage = agent_usage_of(caller=caller, agent_id=found.id, at=now)
+    usage = agent_month_usage(caller=caller, agent_id=found.id, at=now)
     posts = search_posts(caller=caller, workspace_id=workspace_id, agent_id=found.id, limit=SHOWN_POSTS)
-    keys = selectors.keys_of_agent(caller=caller, agent=found, limit=SHOWN_KEYS) if page.may_write else []
+    keys = selectors.latest_keys_of_agent(caller=caller, agent=found, limit=SHOWN_KEYS) if page.may_write else []
     counts = agent_post_counts(agent_id=found.id, at=now)
     _add_usage_to_help_texts(form, usage.spend_cap, counts)
     return page.render(
@@ -201,7 +201,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
         counts=counts,
         posts=posts.rows,
         api_keys=keys,
-        entries=workspace_entries(caller=caller, workspace_id=workspace_id, actor_id=found.id)[:SHOWN_ENTRIES],
+        entries=audit_entries_of_workspace(caller=caller, workspace_id=workspace_id, actor_id=found.id)[:SHOWN_ENTRIES],
         may_change=page.may_write and found.status == Agent.Status.ACTIVE,
         stopped=found.default_mode == AgentMode.DRY_RUN or found.status == Agent.Status.REVOKED,
         now=now,

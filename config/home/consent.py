@@ -31,7 +31,7 @@ from config.home.agent_form import account_choices
 from config.home.consent_form import ConsentForm
 from config.pages.security_headers import page_policy
 from workspaces.models import Member, Workspace
-from workspaces.selectors import live_workspaces
+from workspaces.selectors import undeleted_workspaces
 from workspaces.workspace_page import (
     WorkspacePage,
     add_api_error_to_form,
@@ -171,7 +171,7 @@ def _ask(request: HttpRequest, requested: RequestedAccess, decision: Decision) -
 def _workspaces_of(request: HttpRequest) -> list[Workspace]:
     """Return the active workspaces in which the signed-in user may create agents."""
     roles = (Member.Role.OWNER, Member.Role.ADMIN)
-    own = live_workspaces().filter(members__user=request.user.pk, members__role__in=roles)
+    own = undeleted_workspaces().filter(members__user=request.user.pk, members__role__in=roles)
     return list(own.filter(status="active").order_by("name", "pk"))
 
 

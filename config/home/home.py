@@ -29,7 +29,7 @@ def workspace_home(page: WorkspacePage) -> HttpResponse:
     workspace_id = page.workspace.id
     cap = workspace_spend_cap_status(workspace_id=workspace_id, at=timezone.now())
     steps = first_steps(page)
-    entries = audit.workspace_entries(caller=page.caller, workspace_id=workspace_id).filter(dry_run=False)
+    entries = audit.audit_entries_of_workspace(caller=page.caller, workspace_id=workspace_id).filter(dry_run=False)
     return page.render(
         "home/home.html",
         steps=steps,

@@ -10,7 +10,7 @@ from auditlog.services import record_entry
 from config.api.caller import Caller, require_role
 from config.notices.models import NoticeChoice, NoticeKind
 from workspaces.models import Member, User
-from workspaces.selectors import members_of
+from workspaces.selectors import members_of_workspace
 from workspaces.services.members import ADMIN_ROLES
 
 
@@ -41,7 +41,7 @@ def save_notice_choice(*, caller: Caller, workspace_id: str, wanted: Collection[
 
 def notice_recipients(*, workspace_id: str, kind: NoticeKind) -> list[User]:
     """Return the members of a workspace who want this kind of notice and can receive e-mail."""
-    members = members_of(workspace_id=workspace_id).select_related("notice_choice")
+    members = members_of_workspace(workspace_id=workspace_id).select_related("notice_choice")
     return [member.user for member in members if _wants(member, kind) and can_receive_email(member.user)]
 
 
@@ -60,4 +60,4 @@ def _wants(member: Member, kind: NoticeKind) -> bool:
 
 def _own_membership(caller: Caller, workspace_id: str) -> Member:
     require_role(caller, workspace_id, *Member.Role.values, write=False)
-    return members_of(workspace_id=workspace_id).select_related("notice_choice").get(user_id=caller.actor_id)
+    return members_of_workspace(workspace_id=workspace_id).select_related("notice_choice").get(user_id=caller.actor_id)

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
-from agents.selectors import agents_of
+from agents.selectors import agents_of_workspace
 from posts import selectors
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -48,7 +48,7 @@ def post_filters_from_query(page: WorkspacePage) -> dict[str, Any]:
 def post_filter_choices(page: WorkspacePage) -> dict[str, Any]:
     """Return the choices of the post list's filter form: the workspace's accounts with their labels, and its agents."""
     accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id)
-    agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
+    agents = agents_of_workspace(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
     return {"accounts": [(account, _account_label(account)) for account in accounts], "agents": agents}
 
 

@@ -13,7 +13,14 @@ from django.utils import timezone
 from auditlog.services import entry_writes, record_entry
 from billing import selectors as billing
 from billing.caps import SpendCapStatus
-from billing.services import AlreadyHeld, hold_writes, lock_month_counters, release_holds, settle_holds, write_with_counters
+from billing.services import (
+    PriceAlreadyHeld,
+    hold_writes,
+    lock_month_counters,
+    release_holds,
+    settle_holds,
+    write_with_counters,
+)
 from config.api.errors import Conflict, IdempotencyInProgress
 from config.api.idempotency import KeyedRequest
 from config.db.writes import Write, insert_writes
@@ -255,7 +262,7 @@ def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
             charges_by_due=[part for change in changes for part in change.charges_by_due],
             new=first.before is None,
         )
-    except AlreadyHeld as error:  # most likely somebody has released the group meanwhile
+    except PriceAlreadyHeld as error:  # most likely somebody has released the group meanwhile
         logger.warning("%s cannot be reserved now: %s", first.after.id, error)
         raise RowsChanged from error
 
@@ -267,7 +274,7 @@ def _real_ids(targets: Iterable[PostTarget]) -> list[str]:
 
 def _check_spending(plan: Plan) -> SpendCapStatus:
     """Check the prices of a plan against all caps, without reserving them. Raises the spend errors."""
-    return billing.check_charges_by_due_time(
+    return billing.check_charges_of_several_due_times(
         workspace_id=plan.workspace_id,
         agent_id=plan.changes[0].capped_agent_id,
         parts=[part for change in plan.changes for part in change.charges_by_due or [(change.due, [])]],

@@ -83,7 +83,7 @@ def test_only_the_sha256_of_a_token_is_stored(api: ApiClient) -> None:
 
     assert api.token
     assert api.token not in stored
-    assert api.token[tokens.SHOWN_KEY_LENGTH :] not in stored
+    assert api.token[tokens.SHOWN_KEY_PREFIX_LENGTH :] not in stored
     assert tokens.token_digest(api.token) in stored
 
 

@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from auditlog.selectors import workspace_entries
-from billing.month_usage import bill_of, usage_of
+from auditlog.selectors import audit_entries_of_workspace
+from billing.month_usage import workspace_month_bill, workspace_month_usage
 from config.api.caller import Caller, system_caller
 from config.jobs.claims import claim_due
 from posts.day_lists import scheduled_posts_of_day
@@ -43,9 +43,9 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
         "GET /posts/{id}": lambda: get_post_group(caller=caller, post_group_id=post_group_id).targets.all()[:],
         "GET /posts/search": lambda: search_posts(**here, status="published", limit=50),
         "what needs a person": lambda: search_posts(**here, status="failed", limit=50),
-        "GET /usage": lambda: usage_of(**here, at=now, cap_cents=1000),
-        "GET /billing": lambda: bill_of(**here, at=now, cap_cents=1000, free_credit_cents=100),
-        "GET /logs": lambda: list(workspace_entries(**here)[:50]),
+        "GET /usage": lambda: workspace_month_usage(**here, at=now, cap_cents=1000),
+        "GET /billing": lambda: workspace_month_bill(**here, at=now, cap_cents=1000, free_credit_cents=100),
+        "GET /logs": lambda: list(audit_entries_of_workspace(**here)[:50]),
         "GET /webhooks/deliveries": lambda: list(Delivery.objects.filter(workspace_id=workspace_id).order_by("-pk")[:50]),
     }
 

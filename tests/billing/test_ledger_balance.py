@@ -102,12 +102,12 @@ def hold(step: Hold, workspace: Workspace, agent: Agent, taken: set[str]) -> set
     }
     targets = {charge.target_id for charge in step.charges}
     if targets & taken:
-        with pytest.raises(services.AlreadyHeld), transaction.atomic():
+        with pytest.raises(services.PriceAlreadyHeld), transaction.atomic():
             hold_costs(**call)
         return set()
     refusal: ApiError | None = None
     try:
-        after = selectors.check_charges(**call)
+        after = selectors.check_charges_against_caps(**call)
     except REFUSALS as error:
         refusal = error
     if refusal:

@@ -100,7 +100,7 @@ class Books:
         """Check and then hold, which must agree; targets in `instead_of` are released in the same transaction."""
         wanted, before = charges(target_id, cents=cents), self.counters()
         asked: dict[str, Any] = {"workspace_id": self.workspace.pk, "agent_id": None, "charges": wanted, "due": due}
-        refusal = error_of(partial(selectors.check_charges, **asked, instead_of=instead_of or []))
+        refusal = error_of(partial(selectors.check_charges_against_caps, **asked, instead_of=instead_of or []))
         with transaction.atomic():
             locks: dict[str, Any] = {"workspace_id": self.workspace.pk, "agent_id": None, "due_times": [due]}
             services.lock_month_counters(target_ids=instead_of or [], **locks)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
-from billing.prices import price_of
+from billing.prices import post_price_cents
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,12 @@ def test_the_most_specific_entry_of_the_price_list_applies(
 ) -> None:
     settings.PRICE_LIST = {"default": 1, "dear": 2, "dear+url": 20, "linked+url": 7, "free": 0}
 
-    assert price_of(platform, has_url=has_url) == cents
+    assert post_price_cents(platform, has_url=has_url) == cents
 
 
 def test_the_default_price_list_is_the_documented_one() -> None:
-    assert [price_of("x", has_url=False), price_of("x", has_url=True), price_of("mastodon", has_url=True)] == [2, 20, 1]
+    assert [
+        post_price_cents("x", has_url=False),
+        post_price_cents("x", has_url=True),
+        post_price_cents("mastodon", has_url=True),
+    ] == [2, 20, 1]

@@ -211,7 +211,7 @@ def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> Non
     with time_machine.travel(NOON + timedelta(days=365), tick=False):
         [stale] = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     with time_machine.travel(NOON + timedelta(days=366), tick=False):
-        [fresh] = claim_due(Delivery.objects.all(), limit=1, lease=deliveries.LEASE)
+        [fresh] = claim_due(Delivery.objects.all(), limit=1, lease=deliveries.DELIVERY_LEASE)
 
     assert deliveries.record_outcomes([(stale, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == 0
     release_claims([stale])
@@ -243,7 +243,7 @@ def test_500_deliveries_are_claimed_and_recorded_with_few_queries(
     # Claim: check, claim, select; events and workspaces. Secrets: check, begin, insert, commit, read. Record: five updates.
     with django_assert_max_num_queries(13):
         claimed = deliveries.claim_deliveries(Delivery.objects.all(), limit=500)
-        keys = deliveries.signing_secrets_for(claimed)
+        keys = deliveries.get_or_create_secrets_for_deliveries(claimed)
         assert all(isinstance(deliveries.signed_request_or_outcome(each, keys), DeliveryRequest) for each in claimed)
         deliveries.record_outcomes([(each, AttemptOutcome(DeliveryVerdict.DELIVERED, 200)) for each in claimed])
 

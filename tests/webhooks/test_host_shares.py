@@ -9,10 +9,10 @@ import pytest
 from config.jobs.fair_shares import MAX_QUICK_HOLDERS, QUICK_SECONDS
 from webhooks.host_shares import (
     ALL,
+    ATTEMPT_SLOT_LIMITS,
     HOST_LIMITS,
     MIN_SLOTS,
     SENDER_LIMITS,
-    SHARES,
     SILENT,
     SILENT_AFTER_ATTEMPTS,
     SLOW,
@@ -62,20 +62,20 @@ def takes(shares: HostShares, *holders: str) -> int:
 def test_a_new_holder_gets_the_share_of_a_slow_one() -> None:
     shares = HostShares()
 
-    assert takes(shares, at("a.com")) == SHARES.slow
+    assert takes(shares, at("a.com")) == ATTEMPT_SLOT_LIMITS.slow
     assert shares.excluded_from_slow_claims().holders == {at("a.com")}
 
 
 def test_a_holder_that_answered_quickly_gets_more() -> None:
     shares = quick(at("a.com"))
 
-    assert shares.claimable_slots_by_quick_holder() == {at("a.com"): SHARES.quick}
-    assert takes(shares, at("a.com")) == SHARES.quick
+    assert shares.claimable_slots_by_quick_holder() == {at("a.com"): ATTEMPT_SLOT_LIMITS.quick}
+    assert takes(shares, at("a.com")) == ATTEMPT_SLOT_LIMITS.quick
     assert shares.claimable_slots_by_quick_holder() == {}
 
 
 def test_a_full_holder_is_offered_again_when_a_quarter_of_its_slots_is_free() -> None:
-    shares, quarter = quick(at("a.com")), SHARES.quick // 4
+    shares, quarter = quick(at("a.com")), ATTEMPT_SLOT_LIMITS.quick // 4
     takes(shares, at("a.com"))
     offered = []
     for _ in range(quarter):
@@ -91,7 +91,7 @@ def test_a_holder_that_turned_slow_loses_its_share(seconds: float) -> None:
     shares.try_take_job_slot(at("a.com"))
     shares.record_attempt_end(at("a.com"), seconds, silent=False)
 
-    assert takes(shares, at("a.com")) == SHARES.slow
+    assert takes(shares, at("a.com")) == ATTEMPT_SLOT_LIMITS.slow
 
 
 def test_slow_holders_together_leave_half_of_the_slots() -> None:
@@ -100,7 +100,7 @@ def test_slow_holders_together_leave_half_of_the_slots() -> None:
         takes(shares, *alone(200, f"slow-{number}", f"wrk_{number}"))
 
     assert shares.free_slow_job_slots == 0
-    assert shares.free_job_slots_of_worker == MAX_IN_FLIGHT - SHARES.slow_together
+    assert shares.free_job_slots_of_worker == MAX_IN_FLIGHT - ATTEMPT_SLOT_LIMITS.slow_together
 
 
 def test_no_more_slots_are_offered_to_slow_holders_than_there_are() -> None:
@@ -117,13 +117,13 @@ def test_a_place_that_is_released_is_free_again() -> None:
     shares.record_attempt_end(at("a.com"), QUICK_SECONDS + 0.1, silent=False)
 
     assert shares.has_free_slot(at("a.com"))
-    assert shares.free_job_slots_of_worker == MAX_IN_FLIGHT - SHARES.slow + 1
+    assert shares.free_job_slots_of_worker == MAX_IN_FLIGHT - ATTEMPT_SLOT_LIMITS.slow + 1
 
 
 def test_the_memory_of_quick_holders_is_bounded() -> None:
     holders = alone(MAX_QUICK_HOLDERS + 1)
 
-    assert quick(*holders).claimable_slots_by_quick_holder() == {holders[-1]: SHARES.quick}
+    assert quick(*holders).claimable_slots_by_quick_holder() == {holders[-1]: ATTEMPT_SLOT_LIMITS.quick}
 
 
 def test_one_workspace_gets_half_of_the_slots_of_slow_holders() -> None:
@@ -131,14 +131,14 @@ def test_one_workspace_gets_half_of_the_slots_of_slow_holders() -> None:
 
     assert takes(shares, *alone(2500, "silent")) == SENDER_LIMITS[SLOW] // 2
     assert shares.excluded_from_slow_claims().workspaces == {"wrk_a"}
-    assert takes(shares, at("new.com", "wrk_b")) == SHARES.slow
+    assert takes(shares, at("new.com", "wrk_b")) == ATTEMPT_SLOT_LIMITS.slow
 
 
 def test_one_workspace_gets_half_of_all_slots() -> None:
     shares = quick(*alone(20), at("new.com", "wrk_b"))
 
     assert takes(shares, *alone(20)) == SENDER_LIMITS[ALL] // 2
-    assert takes(shares, at("new.com", "wrk_b")) == SHARES.quick
+    assert takes(shares, at("new.com", "wrk_b")) == ATTEMPT_SLOT_LIMITS.quick
 
 
 def test_workspaces_that_all_want_more_get_equal_parts() -> None:
@@ -165,7 +165,7 @@ def test_many_names_of_one_domain_share_its_part_whatever_their_workspaces() -> 
 
     assert takes(shares, *names) == SENDER_LIMITS[SLOW] // 2
     assert shares.excluded_from_slow_claims().domains == {"silent.co.uk"}
-    assert takes(shares, at("other.co.uk", "wrk_new")) == SHARES.slow
+    assert takes(shares, at("other.co.uk", "wrk_new")) == ATTEMPT_SLOT_LIMITS.slow
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_silent_workspaces_at_a_host_leave_slots_for_slow_ones() -> None:
 
     assert takes(shares, *dead) == HOST_LIMITS[SILENT]
     assert set(dead) <= shares.excluded_from_slow_claims().holders
-    assert takes(shares, at("hooks.example.com", "wrk_new")) == SHARES.slow
+    assert takes(shares, at("hooks.example.com", "wrk_new")) == ATTEMPT_SLOT_LIMITS.slow
 
 
 def test_dead_hosts_leave_slots_for_a_new_one() -> None:
@@ -236,7 +236,7 @@ def test_dead_hosts_leave_slots_for_a_new_one() -> None:
 
     assert takes(shares, *dead) == SENDER_LIMITS[SILENT] // 2
     assert set(dead) <= shares.excluded_from_slow_claims().holders
-    assert takes(shares, at("new.com")) == SHARES.slow
+    assert takes(shares, at("new.com")) == ATTEMPT_SLOT_LIMITS.slow
 
 
 def test_a_host_that_answers_again_is_no_longer_silent() -> None:
@@ -246,7 +246,7 @@ def test_a_host_that_answers_again_is_no_longer_silent() -> None:
     shares.record_attempt_end(dead[0], QUICK_SECONDS + 8, silent=False)
     takes(shares, *dead[1:])
 
-    assert takes(shares, dead[0]) == SHARES.slow
+    assert takes(shares, dead[0]) == ATTEMPT_SLOT_LIMITS.slow
 
 
 def test_a_few_unanswered_attempts_do_not_make_a_host_silent() -> None:
@@ -272,5 +272,5 @@ def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -
     assert (
         sum(free_slots.values())
         > shares.max_new_attempts_to_quick_hosts(free_slots)
-        == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
+        == SENDER_LIMITS[ALL] // 2 - 7 * ATTEMPT_SLOT_LIMITS.quick
     )

@@ -16,7 +16,7 @@ from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
 from tests.fakes.name_server import silent
 from tests.fakes.receiver import Manner, Receiver
 from tests.webhooks.rows import emit
-from webhooks.host_shares import SENDER_LIMITS, SHARES, SLOW
+from webhooks.host_shares import ATTEMPT_SLOT_LIMITS, SENDER_LIMITS, SLOW
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.services import NewEvent, store_events_with_deliveries
 from webhooks.worker_loop import DeliverLoop
@@ -66,13 +66,13 @@ def test_hanging_receivers_delay_no_others_and_use_a_limited_share(
     with Receiver(otherwise=Manner.HANG) as dead, Receiver(otherwise=Manner.DRIP_HEAD) as dripping:
         emit_to(workspace, dead.url, 50)
         emit_to(workspace, dripping.url, 50)
-        dead.wait_for(SHARES.slow)
-        dripping.wait_for(SHARES.slow)
+        dead.wait_for(ATTEMPT_SLOT_LIMITS.slow)
+        dripping.wait_for(ATTEMPT_SLOT_LIMITS.slow)
         emit_to(workspace, receiver.url, 50)
         receiver.wait_for(50, timeout=5)  # half of an attempt's deadline: nothing waited for the others
         loop.stop_and_wait(1)
 
-        assert (len(dead.requests), len(dripping.requests)) == (SHARES.slow, SHARES.slow)
+        assert (len(dead.requests), len(dripping.requests)) == (ATTEMPT_SLOT_LIMITS.slow, ATTEMPT_SLOT_LIMITS.slow)
 
 
 def test_a_workspace_whose_names_are_silent_leaves_places_for_others(
@@ -102,12 +102,12 @@ def test_a_slow_path_of_one_workspace_does_not_delay_another_workspace_at_the_sa
 
     with TwoPaths(otherwise=Manner.HANG) as host:
         emit_to(workspace, f"{host.url}/slow", 50)
-        host.wait_for(SHARES.slow)
+        host.wait_for(ATTEMPT_SLOT_LIMITS.slow)
         emit_to(WorkspaceFactory(), f"{host.url}/quick", 50)
-        host.wait_for(SHARES.slow + 50, timeout=5)
+        host.wait_for(ATTEMPT_SLOT_LIMITS.slow + 50, timeout=5)
         loop.stop_and_wait(1)
 
-        assert [request.path for request in host.requests].count("/slow") == SHARES.slow
+        assert [request.path for request in host.requests].count("/slow") == ATTEMPT_SLOT_LIMITS.slow
 
 
 def test_stopping_waits_for_attempts_in_flight(workspace: Workspace, loop: DeliverLoop) -> None:
@@ -146,11 +146,11 @@ def test_a_refused_address_ends_without_a_connection(workspace: Workspace, loop:
 
 def test_a_quick_host_gets_its_whole_share(workspace: Workspace, loop: DeliverLoop) -> None:
     with Receiver(200, otherwise=Manner.HANG) as turning:  # one answer: its place is free when all others are given
-        emit_to(workspace, turning.url, 1 + 2 * SHARES.quick)
-        turning.wait_for(1 + SHARES.quick)
+        emit_to(workspace, turning.url, 1 + 2 * ATTEMPT_SLOT_LIMITS.quick)
+        turning.wait_for(1 + ATTEMPT_SLOT_LIMITS.quick)
         loop.stop_and_wait(1)
 
-        assert len(turning.requests) == 1 + SHARES.quick
+        assert len(turning.requests) == 1 + ATTEMPT_SLOT_LIMITS.quick
 
 
 def _in_thread(work: Callable[[], None]) -> Callable[[], None]:

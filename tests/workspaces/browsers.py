@@ -20,7 +20,7 @@ def use_provider(settings: Any, provider: FakeOpenIdProvider) -> None:
     settings.OIDC_ISSUER, settings.OIDC_AUDIENCE = provider.url, AUDIENCE
     settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
     settings.OUTBOUND_ALLOW_LOOPBACK = True
-    published.provider_at.cache_clear()
+    published.provider_of_issuer.cache_clear()
 
 
 def new_browser() -> Client:

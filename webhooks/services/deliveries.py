@@ -20,7 +20,7 @@ from webhooks.models import Delivery
 from webhooks.sender import AttemptOutcome, DeliveryRequest, DeliveryVerdict
 from webhooks.services.signing_secrets import get_or_create_signing_secrets
 
-LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
+DELIVERY_LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
 MAX_RETRY_AFTER_SECONDS = 36_000.0
 OUTCOME_FIELDS = (
     "status",
@@ -47,10 +47,10 @@ def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_fou
     `due_rows_found`: the caller has just found due deliveries, so that is not checked again.
     """
     rows = deliveries.select_related("event", "workspace").only(*CLAIMED_FIELDS)
-    return claim_due(rows, limit=limit, lease=LEASE, due_rows_found=due_rows_found)
+    return claim_due(rows, limit=limit, lease=DELIVERY_LEASE, due_rows_found=due_rows_found)
 
 
-def signing_secrets_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
+def get_or_create_secrets_for_deliveries(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
     """Return the signing secrets for the given webhook deliveries by workspace; missing secrets are created.
 
     Deleted workspaces are left out.
@@ -72,7 +72,7 @@ def signed_request_or_outcome(delivery: Delivery, keys: Mapping[str, tuple[str, 
     body = bytes(delivery.event.payload)
     at = int(timezone.now().timestamp())
     signature = signing.signature_header_value(keys[delivery.workspace_id], body, at=at)
-    headers = signing.delivery_headers(delivery.id, delivery.event.kind, signature)
+    headers = signing.signed_delivery_headers(delivery.id, delivery.event.kind, signature)
     return DeliveryRequest(delivery.url, body, headers)
 
 

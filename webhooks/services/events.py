@@ -17,7 +17,7 @@ from config.jobs import wake_up
 from config.outbound import DestinationNotAllowed, check_url_without_lookup
 from webhooks.models import Delivery, Event
 
-LOOP_NAME = "deliver"
+DELIVER_LOOP_NAME = "deliver"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ def store_events_with_deliveries(new_events: Sequence[NewEvent]) -> None:
 def wake_delivery_workers_after_commit(new_events: Iterable[NewEvent]) -> None:
     """Wake up the workers that send webhooks once the stored events are committed, if any of them is to be delivered."""
     if any(new.url is not None for new in new_events):
-        wake_up.wake_worker_loop_after_commit(LOOP_NAME)
+        wake_up.wake_worker_loop_after_commit(DELIVER_LOOP_NAME)
 
 
 def store_event_without_delivery(

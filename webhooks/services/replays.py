@@ -17,7 +17,7 @@ from config.api.plan import ResourcePlan, check_plan, row_fields
 from config.jobs import wake_up
 from webhooks import selectors
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.services.events import LOOP_NAME
+from webhooks.services.events import DELIVER_LOOP_NAME
 from workspaces.models import Workspace
 
 BATCH_SIZE = 500  # rows per transaction
@@ -53,7 +53,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
         check_plan(ResourcePlan("webhooks.replay", delivery.id, before, {**before, "status": delivery.status}))
         if not dry_run:
             delivery.save()
-            wake_up.wake_worker_loop_after_commit(LOOP_NAME)
+            wake_up.wake_worker_loop_after_commit(DELIVER_LOOP_NAME)
         record_entry(
             caller=caller,
             operation="webhooks.replay",
@@ -129,7 +129,7 @@ def _replay_batch(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
         row.reset_for_replay(now)
     Delivery.objects.bulk_update(rows, REPLAY_FIELDS)
     _record(caller, Counter(row.workspace_id for row in rows), dry_run=False)
-    wake_up.wake_worker_loop_after_commit(LOOP_NAME)
+    wake_up.wake_worker_loop_after_commit(DELIVER_LOOP_NAME)
     return rows
 
 

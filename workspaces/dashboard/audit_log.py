@@ -12,7 +12,7 @@ from auditlog.models import ActorType, AuditEntry, RetentionTier
 from auditlog.retention import RETENTION_DAYS
 from config.api.errors import ValidationFailed
 from config.api.paging import paginate_newest_first
-from workspaces.dashboard.forms import ACTOR_LABELS, LogFilterForm
+from workspaces.dashboard.forms import ACTOR_LABELS, AuditLogFilterForm
 from workspaces.selectors import names_of_users
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
@@ -22,8 +22,8 @@ PER_PAGE = 50
 @workspace_page()
 def audit_log(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the workspace's audit log entries that match the filters, newest first."""
-    form = LogFilterForm(page.request.GET, zone=page.zone)
-    entries = selectors.workspace_entries(caller=page.caller, workspace_id=page.workspace.id, **form.filters)
+    form = AuditLogFilterForm(page.request.GET, zone=page.zone)
+    entries = selectors.audit_entries_of_workspace(caller=page.caller, workspace_id=page.workspace.id, **form.filters)
     found = paginate_newest_first(entries, limit=PER_PAGE, cursor=page.request.GET.get("cursor"))
     names = names_of_users(user_ids=[entry.actor_id for entry in found.rows if entry.actor_type == ActorType.USER])
     return page.render(
@@ -36,13 +36,13 @@ def audit_log(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page()
-def audit_csv(page: WorkspacePage) -> StreamingHttpResponse:
+def download_audit_log_csv(page: WorkspacePage) -> StreamingHttpResponse:
     """Dashboard page: download the matching audit log entries as CSV. Raises ValidationFailed for invalid filters."""
-    form = LogFilterForm(page.request.GET, zone=page.zone)
+    form = AuditLogFilterForm(page.request.GET, zone=page.zone)
     filters = form.filters
     if form.errors:
         raise ValidationFailed("The filters are not valid.", suggested_action="Go back and correct them.")
-    entries = selectors.workspace_entries(caller=page.caller, workspace_id=page.workspace.id, **filters)
+    entries = selectors.audit_entries_of_workspace(caller=page.caller, workspace_id=page.workspace.id, **filters)
     return stream_rows_as_csv(entries, f"logs-{page.workspace.id}")
 
 

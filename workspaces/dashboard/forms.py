@@ -19,7 +19,7 @@ from workspaces.models import Workspace
 TIMEZONE_REGIONS = frozenset(
     "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()  # noqa: SIM905
 )
-DATE_BOUNDS = [MinValueValidator(date(2000, 1, 1)), MaxValueValidator(date(2200, 1, 1))]
+DATE_VALIDATORS = [MinValueValidator(date(2000, 1, 1)), MaxValueValidator(date(2200, 1, 1))]
 
 
 def timezone_choices(current: str) -> list[Any]:
@@ -53,7 +53,7 @@ class NameAndTimezoneForm(forms.Form):
         self.fields["default_timezone"].choices = timezone_choices(workspace.default_timezone)  # type: ignore[attr-defined]
 
 
-class CapsForm(forms.Form):
+class MonthlyCapsForm(forms.Form):
     """The dashboard form of the workspace's monthly caps, with money in dollars."""
 
     spend_cap = forms.DecimalField(
@@ -86,7 +86,7 @@ class CapsForm(forms.Form):
         }
 
 
-class DeletionForm(forms.Form):
+class WorkspaceDeletionForm(forms.Form):
     """The dashboard form for deleting a workspace. It asks for the workspace's name, to prevent a deletion by mistake."""
 
     name = forms.CharField(widget=forms.TextInput({"autocomplete": "off"}))
@@ -113,15 +113,17 @@ ACTOR_LABELS = {
 }
 
 
-class LogFilterForm(forms.Form):
+class AuditLogFilterForm(forms.Form):
     """The dashboard form of the audit log's filters. An invalid filter is ignored and shown as an error."""
 
     actor_type = forms.ChoiceField(label="Who", choices=[("", "Anybody"), *ACTOR_LABELS.items()], required=False)
     actor_id = forms.CharField(label="Whose id", max_length=64, required=False, widget=forms.TextInput({"size": 14}))
     operation = forms.CharField(label="Operation", max_length=64, required=False, widget=forms.TextInput({"size": 14}))
     outcome = forms.ChoiceField(label="Outcome", choices=[("", "Any"), *AuditEntry.Outcome.choices], required=False)
-    since = forms.DateField(label="From", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_BOUNDS)
-    until = forms.DateField(label="To", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_BOUNDS)
+    since = forms.DateField(
+        label="From", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_VALIDATORS
+    )
+    until = forms.DateField(label="To", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_VALIDATORS)
 
     def __init__(self, data: Any, *, zone: ZoneInfo) -> None:
         super().__init__(data)
@@ -129,7 +131,7 @@ class LogFilterForm(forms.Form):
 
     @property
     def filters(self) -> dict[str, Any]:
-        """Return the valid fields of the audit log's filter form, as arguments of `workspace_entries`.
+        """Return the valid fields of the audit log's filter form, as arguments of `audit_entries_of_workspace`.
 
         The first and last day are included.
         """

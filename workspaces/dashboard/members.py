@@ -26,7 +26,7 @@ def members(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="members.invite")
-def invite(page: WorkspacePage) -> HttpResponse:
+def invite_member(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: invite an e-mail address to the workspace. Only this response shows the invitation link."""
     form = page.request.POST
     invited = services.invite_member(
@@ -51,14 +51,14 @@ def change_role(page: WorkspacePage, user_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="members.remove")
-def remove(page: WorkspacePage, user_id: str) -> HttpResponse:
+def remove_member(page: WorkspacePage, user_id: str) -> HttpResponse:
     """Dashboard page: remove a member from the workspace."""
     services.remove_member(caller=page.caller, workspace_id=page.workspace.id, user_id=user_id)
     return page.success_redirect("The member is removed. Everything they created here stays.", "members")
 
 
 @workspace_page("POST", operation="members.leave")
-def leave(page: WorkspacePage) -> HttpResponse:
+def leave_workspace(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: leave the workspace, which ends the signed-in user's own membership."""
     services.leave_workspace(caller=page.caller, workspace_id=page.workspace.id)
     messages.success(page.request, f"You have left {page.workspace.name}.")
@@ -66,7 +66,7 @@ def leave(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.hand_over")
-def hand_over(page: WorkspacePage) -> HttpResponse:
+def hand_over_workspace(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: make another member the owner of the workspace."""
     new_owner_id = page.request.POST.get("user_id", "")
     services.hand_over_workspace(caller=page.caller, workspace_id=page.workspace.id, user_id=new_owner_id)
@@ -76,7 +76,7 @@ def hand_over(page: WorkspacePage) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
-def invitation(request: HttpRequest, token: str) -> HttpResponse:
+def show_or_accept_invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Dashboard page: show an invitation to a workspace and accept it on POST; only the invited person may see it."""
     caller = caller_of_request(request)
     try:
@@ -93,8 +93,8 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _members(page: WorkspacePage, invited: CreatedInvitation | None = None) -> HttpResponse:
-    rows = list(selectors.members_of(workspace_id=page.workspace.id))
-    invitations = selectors.invitations_of(workspace_id=page.workspace.id) if page.may_write else ()
+    rows = list(selectors.members_of_workspace(workspace_id=page.workspace.id))
+    invitations = selectors.invitations_of_workspace(workspace_id=page.workspace.id) if page.may_write else ()
     return page.render(
         "workspaces/members.html",
         members=rows,

@@ -13,7 +13,7 @@ from django.utils import timezone
 from auditlog.models import RetentionTier
 from auditlog.retention import RETENTION_DAYS
 from workspaces import services
-from workspaces.dashboard.forms import CapsForm, DeletionForm, NameAndTimezoneForm
+from workspaces.dashboard.forms import MonthlyCapsForm, NameAndTimezoneForm, WorkspaceDeletionForm
 from workspaces.models import Member
 from workspaces.serializers import WorkspaceExportSerializer
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -38,7 +38,7 @@ def save_name_and_timezone(page: WorkspacePage) -> HttpResponse:
 @workspace_page("POST", operation="workspaces.update_caps")
 def change_monthly_caps(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: change the workspace's monthly caps from the settings page."""
-    form = CapsForm(page.request.POST, workspace=page.workspace)
+    form = MonthlyCapsForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, caps=form)
     services.update_caps(caller=page.caller, workspace_id=page.workspace.id, **form.caps)
@@ -78,7 +78,7 @@ def download_workspace_data(page: WorkspacePage) -> HttpResponse:
 @workspace_page("POST", operation="workspaces.delete")
 def delete_workspace(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: delete the workspace, if the user has typed its name correctly."""
-    form = DeletionForm(page.request.POST, workspace=page.workspace)
+    form = WorkspaceDeletionForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, deletion=form)
     services.delete_workspace(caller=page.caller, workspace_id=page.workspace.id)
@@ -88,7 +88,7 @@ def delete_workspace(page: WorkspacePage) -> HttpResponse:
 
 def _settings(page: WorkspacePage, *, status: int = 200, **forms: Any) -> HttpResponse:
     """Render the workspace's settings page. A form in `forms` that has errors is shown again as it was submitted."""
-    fresh = {"general": NameAndTimezoneForm, "caps": CapsForm, "deletion": DeletionForm}
+    fresh = {"general": NameAndTimezoneForm, "caps": MonthlyCapsForm, "deletion": WorkspaceDeletionForm}
     shown = {name: forms.get(name) or form(workspace=page.workspace) for name, form in fresh.items()}
     return page.render(
         "workspaces/settings.html",

@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 NEXT_PAGE = "next"  # parameter name in query, form and session: the page to open after sign-in
 SIGN_IN_AGAIN = "signing_in_again"  # session key: a signed-in user signs in again
 # Label of the button that submits a saved form, by operation.
-BUTTON_LABELS = {
+SAVED_FORM_BUTTON_LABELS = {
     "api_keys.create": "Create the API key",
     "api_keys.revoke": "Revoke the API key",
     "agents.create": "Create the agent",
@@ -57,7 +57,7 @@ BUTTON_LABELS = {
     "workspaces.hand_over": "Hand the workspace over",
     "workspaces.delete": "Delete the workspace",
 }
-INVALID_ANSWER = "The identity provider's answer is not valid, so you are not signed in."
+INVALID_ANSWER_MESSAGE = "The identity provider's answer is not valid, so you are not signed in."
 
 
 @require_safe
@@ -106,7 +106,11 @@ def saved_form_page(request: HttpRequest) -> HttpResponse:
         return redirect("dashboard")
     if not is_recent_sign_in(authenticated_at(request)):
         return redirect(reverse("sign-in-again", query={NEXT_PAGE: request.path}))
-    shown = {"form": form, "came_from_field": saved_form.ORIGIN_FIELD, "does": BUTTON_LABELS.get(form.operation, "Send it")}
+    shown = {
+        "form": form,
+        "came_from_field": saved_form.ORIGIN_FIELD,
+        "does": SAVED_FORM_BUTTON_LABELS.get(form.operation, "Send it"),
+    }
     return render(request, "workspaces/held_form.html", shown)
 
 
@@ -122,7 +126,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     except SignInError as error:
         return _sign_in_failed(request, error)
     except InvalidSubject:
-        return _sign_in_page(request, problem=INVALID_ANSWER, status=502)
+        return _sign_in_page(request, problem=INVALID_ANSWER_MESSAGE, status=502)
     except ApiError as error:
         return api_error_page(request, error)
     if again and (problem := _confirmation_error(request, person, backend)):

@@ -12,7 +12,7 @@ from auditlog.services import record_refusal
 from config.api.errors import ApiError
 from workspaces.dashboard.forms import NameAndTimezoneForm
 from workspaces.models import Workspace
-from workspaces.selectors import live_workspaces
+from workspaces.selectors import undeleted_workspaces
 from workspaces.services import create_workspace
 from workspaces.workspace_page import add_api_error_to_form, caller_of_request
 
@@ -25,7 +25,7 @@ def list_or_create_workspaces(request: HttpRequest) -> HttpResponse:
 
     With a single workspace and no `?all`, it redirects to that workspace.
     """
-    mine = list(live_workspaces().filter(members__user=request.user.pk).order_by("name", "pk"))
+    mine = list(undeleted_workspaces().filter(members__user=request.user.pk).order_by("name", "pk"))
     if request.method == "POST":
         form = NameAndTimezoneForm(request.POST, workspace=Workspace())
         created = _create(request, form) if form.is_valid() else None

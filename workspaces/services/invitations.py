@@ -86,7 +86,7 @@ def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int
     require_role(caller, workspace_id, *ADMIN_ROLES)
     with transaction.atomic():
         lock_workspace(workspace_id)
-        invitation = selectors.invitations_of(workspace_id=workspace_id).filter(pk=invitation_id).first()
+        invitation = selectors.invitations_of_workspace(workspace_id=workspace_id).filter(pk=invitation_id).first()
         if invitation is None:
             raise missing_or_foreign_id_error(None, "invitation")
         _record(caller, "members.withdraw_invitation", invitation)
@@ -148,9 +148,9 @@ def _replace_open_invitation(workspace: Workspace, address: str) -> None:
     members = Member.objects.filter(workspace=workspace, user__email_verified=True)
     if members.filter(user__email=address).exists():
         raise ValidationFailed.for_field("email", "Somebody with this address is already a member.", "taken")
-    selectors.invitations_of(workspace_id=workspace.id).filter(email=address).delete()
+    selectors.invitations_of_workspace(workspace_id=workspace.id).filter(email=address).delete()
     if (
-        selectors.invitations_of(workspace_id=workspace.id).filter(expires_at__gt=timezone.now()).count()
+        selectors.invitations_of_workspace(workspace_id=workspace.id).filter(expires_at__gt=timezone.now()).count()
         >= MAX_OPEN_INVITATIONS
     ):
         raise Conflict(

@@ -87,7 +87,7 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
         check_plan(ResourcePlan("users.delete", user.id, before, after))
         if not dry_run:
             _record_deleted_identity(user)
-        user.erase()
+        user.clear_personal_data()
         if not dry_run:
             user.save()
             end_sessions(user)

@@ -24,7 +24,7 @@ from config.api.caller import Caller, WorkspaceStatus, require_access, require_r
 from config.api.errors import Conflict, Forbidden, ValidationFailed, WorkspacePaused, missing_or_foreign_id_error
 from config.api.plan import ResourcePlan, check_plan, row_fields
 from workspaces import selectors
-from workspaces.models import PLANNED_FIELDS, Member, User, Workspace
+from workspaces.models import WORKSPACE_FIELDS_IN_PLANS, Member, User, Workspace
 
 
 class WorkspaceCreationHook(Protocol):
@@ -64,7 +64,7 @@ def create_workspace(
     )
     with transaction.atomic():
         lock_owner_and_check_quota(owner_user_id)
-        content = row_fields(plan.workspace, *PLANNED_FIELDS)
+        content = row_fields(plan.workspace, *WORKSPACE_FIELDS_IN_PLANS)
         check_plan(ResourcePlan("workspaces.create", owner_user_id, None, {**content, **plan.provisions}))
         if not dry_run:
             _insert(plan.workspace)
@@ -122,7 +122,7 @@ def update_name_and_timezone(*, caller: Caller, workspace_id: str, name: str, de
 
     Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
-    workspace = selectors.workspace_for_role_or_key(
+    workspace = selectors.get_workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
     )
     fields = {"name": name, "default_timezone": default_timezone}
@@ -139,11 +139,11 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
     A cap that is not given does not change. A cap may be lower than what is already spent; it then stops further spending.
     Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused, PlanChanged.
     """
-    workspace = selectors.workspace_for_role_or_key(
+    workspace = selectors.get_workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
     )
     with transaction.atomic():
-        before = row_fields(lock_workspace(workspace_id), *PLANNED_FIELDS)
+        before = row_fields(lock_workspace(workspace_id), *WORKSPACE_FIELDS_IN_PLANS)
         check_plan(ResourcePlan("workspaces.update_caps", workspace_id, before, {**before, **caps}))
         if caps:
             _change(workspace, caps, dry_run=dry_run)
@@ -156,7 +156,7 @@ def record_workspace_export(*, caller: Caller, workspace_id: str) -> Workspace:
 
     Raises ScopeMissing, NotFound, Forbidden.
     """
-    workspace = selectors.workspace_for_role_or_key(
+    workspace = selectors.get_workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=False
     )
     _record(caller, "workspaces.export", workspace)
@@ -170,12 +170,12 @@ def delete_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False
     owner and workspace keys. Raises ScopeMissing, NotFound (also if it is already deleted), Forbidden, WorkspacePaused,
     ReauthenticationRequired, PlanChanged.
     """
-    workspace = selectors.workspace_for_role_or_key(
+    workspace = selectors.get_workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=True
     )
     require_recent_sign_in(caller)
     with transaction.atomic():
-        before = row_fields(lock_workspace(workspace_id), "status", *PLANNED_FIELDS)
+        before = row_fields(lock_workspace(workspace_id), "status", *WORKSPACE_FIELDS_IN_PLANS)
         check_plan(ResourcePlan("workspaces.delete", workspace_id, before, {**before, "status": WorkspaceStatus.DELETED}))
         mark_workspace_deleted(caller=caller, workspace=workspace, dry_run=dry_run)
     return workspace
@@ -192,7 +192,7 @@ def mark_workspace_deleted(*, caller: Caller, workspace: Workspace, dry_run: boo
 
 def lock_workspace(workspace_id: str) -> Workspace:
     """Lock the workspace's database row, so that members, keys and agents are changed one at a time. Raises NotFound."""
-    workspace = selectors.live_workspaces().select_for_update(no_key=True).filter(pk=workspace_id).first()
+    workspace = selectors.undeleted_workspaces().select_for_update(no_key=True).filter(pk=workspace_id).first()
     if workspace is None:
         raise missing_or_foreign_id_error(None, "workspace")
     return workspace
@@ -220,7 +220,7 @@ def _switch_pause(caller: Caller, workspace_id: str, *, pausing: bool, dry_run: 
     if not caller.is_operator:
         require_role(caller, workspace_id, Member.Role.OWNER, write=False)
     with transaction.atomic():
-        rows = selectors.live_workspaces().select_related("owner_user").select_for_update(of=("self",), no_key=True)
+        rows = selectors.undeleted_workspaces().select_related("owner_user").select_for_update(of=("self",), no_key=True)
         workspace = rows.filter(pk=workspace_id).first()
         if workspace is None:
             raise missing_or_foreign_id_error(None, "workspace")
@@ -281,7 +281,7 @@ def _change(workspace: Workspace, changes: dict[str, Any], *, dry_run: bool = Fa
         setattr(workspace, name, value)
     if dry_run:
         return
-    if not selectors.live_workspaces().filter(pk=workspace.pk).update(**changes):
+    if not selectors.undeleted_workspaces().filter(pk=workspace.pk).update(**changes):
         raise missing_or_foreign_id_error(None, "workspace")
     workspace.refresh_from_db()
 

@@ -22,7 +22,7 @@ from social_core.utils import http_error
 
 from config import outbound
 from workspaces.sign_in.oidc_claims import auth_time_from_claims
-from workspaces.sign_in.provider import LEEWAY_SECONDS, SIGNING_ALGORITHMS, ProviderUnavailable, provider
+from workspaces.sign_in.provider import LEEWAY_SECONDS, SIGNING_ALGORITHMS, ProviderUnavailable, configured_provider
 
 EXCHANGE_SECONDS = 10.0
 
@@ -58,14 +58,14 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
 
     def oidc_config(self) -> dict[str, Any]:
         try:
-            return provider().discovery_document
+            return configured_provider().discovery_document
         except ProviderUnavailable as error:
             raise AuthProviderError(self, str(error), code="unavailable") from error
 
     def find_valid_key(self, id_token: str) -> dict[str, Any] | None:
         """Return the identity provider's key that verifies the ID token of a sign-in."""
         try:
-            return provider().verification_key_of_token(id_token)
+            return configured_provider().verification_key_of_token(id_token)
         except ProviderUnavailable as error:
             raise AuthProviderError(self, str(error), code="unavailable", stage="token_validation") from error
 

@@ -27,7 +27,7 @@ SIGNING_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES2
 LEEWAY_SECONDS = 30  # seconds by which the provider's clock may differ from this machine's
 FETCH_SECONDS = 5.0
 MAX_ISSUER_LENGTH = 255
-REQUIRED_FIELDS = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+REQUIRED_DISCOVERY_FIELDS = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 FRESH_FOR = timedelta(hours=1)  # maximum age of a value that is used without fetching
 USABLE_FOR = timedelta(hours=24)  # maximum age of a value that is used while fetching fails
 RENEWAL_PAUSE = timedelta(seconds=30)  # minimum time between two fetches of `get_newer`
@@ -42,7 +42,7 @@ class ProviderUnavailable(Exception):
     """The error if the identity provider's configuration or keys are not cached and cannot be fetched."""
 
 
-class CachedValue(Generic[Value]):
+class CachedProviderValue(Generic[Value]):
     """A cache of the identity provider's configuration or of its signing keys, for one process.
 
     `fetch` gets the value with its own time limit, or raises ProviderUnavailable.
@@ -112,8 +112,8 @@ class OpenIdProvider:
 
     def __init__(self, issuer: str) -> None:
         self._issuer = issuer
-        self._document = CachedValue(self._fetch_document)
-        self._keys = CachedValue(self._fetch_keys)
+        self._document = CachedProviderValue(self._fetch_document)
+        self._keys = CachedProviderValue(self._fetch_keys)
 
     @property
     def discovery_document(self) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class OpenIdProvider:
 
     def _fetch_document(self) -> dict[str, Any]:
         document = _fetch(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
-        missing = [name for name in REQUIRED_FIELDS if not isinstance(document.get(name), str)]
+        missing = [name for name in REQUIRED_DISCOVERY_FIELDS if not isinstance(document.get(name), str)]
         if missing:
             raise ProviderUnavailable(f"The identity provider's discovery document lacks {', '.join(missing)}.")
         issuer = document["issuer"]
@@ -153,14 +153,14 @@ class OpenIdProvider:
 
 
 @lru_cache(maxsize=4)
-def provider_at(issuer: str) -> OpenIdProvider:
+def provider_of_issuer(issuer: str) -> OpenIdProvider:
     """Return the OpenID provider of an issuer. This process has one such object for each issuer."""
     return OpenIdProvider(issuer)
 
 
-def provider() -> OpenIdProvider:
+def configured_provider() -> OpenIdProvider:
     """Return the OpenID provider that the setting OIDC_ISSUER names."""
-    return provider_at(settings.OIDC_ISSUER)
+    return provider_of_issuer(settings.OIDC_ISSUER)
 
 
 def _fetch(url: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from agents.selectors import get_accessible_agent
 from billing.caps import SpendCapStatus
-from billing.month_usage import agent_usage_of, usage_of
+from billing.month_usage import agent_month_usage, workspace_month_usage
 from billing.selectors import agent_post_counts, agent_spend_cap_status, workspace_spend_cap_status
 from billing.serializers import AgentUsageSerializer, SpendCapSerializer, UsageSerializer
 from config.api.caller import Caller
@@ -52,10 +52,10 @@ def usage(caller: Caller) -> dict[str, Any]:
     """Return the month's usage of the calling agent, or of the workspace for other callers."""
     workspace_id, now = workspace_id_of(caller), timezone.now()
     if caller.agent_id:
-        used = agent_usage_of(caller=caller, agent_id=caller.agent_id, at=now)
+        used = agent_month_usage(caller=caller, agent_id=caller.agent_id, at=now)
     else:
         cap_cents = workspace_spend_cap_status(workspace_id=workspace_id, at=now).cap_cents
-        used = usage_of(caller=caller, workspace_id=workspace_id, at=now, cap_cents=cap_cents)
+        used = workspace_month_usage(caller=caller, workspace_id=workspace_id, at=now, cap_cents=cap_cents)
     serializer: type[UsageSerializer] = AgentUsageSerializer if caller.agent_id else UsageSerializer
     shown = dict(shared_serializer_instance(serializer).to_representation(used))
     spent = price_in_words(shown["totals"]["spend_cents"])

@@ -12,7 +12,7 @@ from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
 from auditlog.models import AuditEntry
-from auditlog.selectors import workspace_entries
+from auditlog.selectors import audit_entries_of_workspace
 from config.api.caller import Caller
 from config.db.ids import lowest_id_at
 from tests.auditlog.rows import make_entry
@@ -158,6 +158,6 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_actors(
     ],
 )
 def test_each_filter_has_its_index(workspace: Workspace, owner: User, filters: Any, used: str) -> None:
-    rows = workspace_entries(caller=Caller("user", owner.id), workspace_id=workspace.id, **filters)
+    rows = audit_entries_of_workspace(caller=Caller("user", owner.id), workspace_id=workspace.id, **filters)
 
     assert used in rows.explain()

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from workspaces import selectors
 from workspaces.models import User
 from workspaces.sign_in.oidc_claims import InvalidSubject, identity_from_claims
-from workspaces.sign_in.provider import ProviderUnavailable, provider
+from workspaces.sign_in.provider import ProviderUnavailable, configured_provider
 
 
 class Command(BaseCommand):
@@ -29,7 +29,9 @@ class Command(BaseCommand):
         if not settings.OIDC_ISSUER or not settings.OIDC_ALLOW_CLIENT_CREDENTIALS:
             raise CommandError("Set OIDC_ISSUER and OIDC_ALLOW_CLIENT_CREDENTIALS=true first.")
         try:
-            identity = identity_from_claims(provider().discovery_document["issuer"], {"sub": subject, "name": name})
+            identity = identity_from_claims(
+                configured_provider().discovery_document["issuer"], {"sub": subject, "name": name}
+            )
         except (ProviderUnavailable, InvalidSubject) as error:
             raise CommandError(str(error)) from error
         existing = selectors.user_of_identity(issuer=identity.issuer, subject=subject)

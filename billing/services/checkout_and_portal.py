@@ -5,8 +5,8 @@ from __future__ import annotations
 from auditlog.services import record_entry
 from billing import processor
 from billing.errors import BillingUnavailable
-from billing.plans import available_plans, has_payment_processor
 from billing.processor import CheckoutOrPortalPage
+from billing.subscription_plans import has_payment_processor, offered_subscription_plans
 from config.api.caller import Caller, require_role
 from config.api.errors import ValidationFailed
 from config.api.plan import ResourcePlan, check_plan
@@ -24,9 +24,9 @@ def create_checkout_or_portal_session(
     (workspace_id, plan), PlanChanged.
     """
     workspace = _require_billing_access(caller, workspace_id)
-    if plan not in available_plans():
+    if plan not in offered_subscription_plans():
         raise ValidationFailed.for_field(
-            "plan", f"Must be one of {', '.join(available_plans()) or 'no plans'}.", "unavailable"
+            "plan", f"Must be one of {', '.join(offered_subscription_plans()) or 'no plans'}.", "unavailable"
         )
     _check_session_plan("billing.create_checkout_session", workspace, {"plan": plan})
     session = CheckoutOrPortalPage(None, None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-PLANS = ("payg", "pro", "scale")
+SUBSCRIPTION_PLANS = ("payg", "pro", "scale")
 METERED_PLAN = "payg"
 BILLING_MODES = ("free_beta", "paid")
 
@@ -21,16 +21,16 @@ def billing_mode() -> str:
     return "paid" if has_payment_processor() else "free_beta"
 
 
-def available_plans() -> list[str]:
+def offered_subscription_plans() -> list[str]:
     """Return the plans to which a workspace can subscribe: those that have a price in the settings."""
-    return [plan for plan in PLANS if has_payment_processor() and settings.STRIPE_PRICES[plan]]
+    return [plan for plan in SUBSCRIPTION_PLANS if has_payment_processor() and settings.STRIPE_PRICES[plan]]
 
 
 def billing_capabilities() -> dict[str, Any]:
     """Return the plans and billing pages that this service offers, and the billing mode, for GET /capabilities."""
     return {
         "mode": billing_mode(),
-        "checkout_available": bool(available_plans()),
+        "checkout_available": bool(offered_subscription_plans()),
         "portal_available": has_payment_processor(),
-        "available_plans": available_plans(),
+        "available_plans": offered_subscription_plans(),
     }
