@@ -29,6 +29,7 @@ _SALT = "agents.user-token"
 
 
 def new_token(kind: str) -> str:
+    """Return a new random bearer token that begins with the prefix `kind`, such as `sps_key_`. It is not stored."""
     body = kind + "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_LENGTH))
     return body + _checksum(body)
 

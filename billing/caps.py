@@ -1,6 +1,6 @@
 """The caps on a workspace's or agent's spending and posts, and checks of charges against the caps, without database access.
 
-`write_with_counters` and `selectors.check_charges_against_caps` use the same checks, so a dry run cannot promise what the
+`run_writes_with_holds` and `selectors.check_charges_against_caps` use the same checks, so a dry run cannot promise what the
 real call refuses.
 """
 

@@ -29,7 +29,7 @@ def check_charges_against_caps(
 ) -> SpendCapStatus:
     """Query all caps and their counters, and check charges; returns the workspace's spend cap and the new spending.
 
-    Holds of the targets in `instead_of` count as released. Raises the errors of `write_with_counters`: SpendCapExceeded,
+    Holds of the targets in `instead_of` count as released. Raises the errors of `run_writes_with_holds`: SpendCapExceeded,
     SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
     """
     return check_charges_of_several_due_times(

@@ -16,9 +16,9 @@ urlpatterns = [
     path("billing/checkout-sessions", BillingViewSet.as_view({"post": "create_checkout_session"})),
     path("billing/portal-sessions", BillingViewSet.as_view({"post": "create_portal_session"})),
     path("billing/webhooks/processor", ProcessorWebhookViewSet.as_view({"post": "create"})),
-    path(PAGE, usage.usage, name="usage"),
+    path(PAGE, usage.show_usage, name="usage"),
     path(f"{PAGE}/caps", usage.change_caps, name="usage-caps"),
-    path(f"{PAGE}/checkout", usage.checkout, name="usage-checkout"),
-    path(f"{PAGE}/portal", usage.portal, name="usage-portal"),
+    path(f"{PAGE}/checkout", usage.redirect_to_checkout, name="usage-checkout"),
+    path(f"{PAGE}/portal", usage.redirect_to_portal, name="usage-portal"),
     path(f"{PAGE}/charges", usage.download_month_charges, name="usage-charges"),
 ]

@@ -18,7 +18,7 @@ from posts.states import TargetStatus
 
 
 class Unchanged(Enum):
-    """The value of an edit's field that keeps its stored value; None cannot say so where null is a value."""
+    """The value of a field of a PostEdit that keeps the stored value of the post, where None means null."""
 
     UNCHANGED = "unchanged"
 
@@ -49,7 +49,7 @@ class MediaWrite:
     alt_text: str | None = None
 
     def as_stored_json(self) -> dict[str, str]:
-        """Return the entry of `PostGroup.media` for an attached asset."""
+        """Return the entry of the JSON field `PostGroup.media` for this asset of a post to write."""
         return {"media_id": self.media_id} | ({} if self.alt_text is None else {"alt_text": self.alt_text})
 
 
@@ -69,7 +69,7 @@ class PostWrite:
 
     @classmethod
     def from_request(cls, fields: Mapping[str, Any]) -> PostWrite:
-        """Convert the validated body of POST /posts."""
+        """Convert the validated body of a POST /posts request to a PostWrite."""
         return cls(**_typed(fields))
 
 
@@ -87,24 +87,24 @@ class PostEdit:
 
     @classmethod
     def from_request(cls, fields: Mapping[str, Any]) -> PostEdit:
-        """Convert the validated body of PATCH /posts/{id}."""
+        """Convert the validated body of a PATCH /posts/{id} request to a PostEdit."""
         return cls(**_typed(fields))
 
     @property
     def changed_fields(self) -> list[str]:
-        """Return the names of the fields that the edit gives a value, in alphabetical order."""
+        """Return the names of the post fields that this edit changes, in alphabetical order."""
         values = {"text": self.text, "targets": self.targets, "media": self.media}
         given = [name for name, value in values.items() if value is not None]
         return sorted(given if self.scheduled_at is UNCHANGED else [*given, "scheduled_at"])
 
 
 def media_writes_of_group(group: PostGroup) -> tuple[MediaWrite, ...]:
-    """Return the media attached to a stored post group as the values of a request."""
+    """Return the media attached to a stored post group as MediaWrite values, the input of a request."""
     return _media(group.media)
 
 
 def target_writes_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
-    """Return the targets of a stored post group as the values of a request, without those that were cancelled.
+    """Return the targets of a stored post group as TargetWrite values, without those that were cancelled.
 
     A target whose time equals the group's has no time of its own: it moves with the group.
     """

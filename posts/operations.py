@@ -33,7 +33,7 @@ from posts.services.update import plan_update
 
 class MakePlan(Protocol):
     def __call__(self, caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
-        """Make the plan of a request with these validated fields; `post_group_id` is "" for operations that create."""
+        """Make the plan of a post operation from a request's validated fields; `post_group_id` is "" for a new post."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _update(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dr
 
 
 def _with_fields(plan: Callable[..., Plan]) -> MakePlan:
-    """Return the MakePlan of a plan function whose parameters are the fields of the request."""
+    """Return the MakePlan of a post operation whose plan function has the fields of the request as parameters."""
 
     def make_plan(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
         return plan(caller, post_group_id, **fields)

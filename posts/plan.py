@@ -58,12 +58,12 @@ class GroupChange:
 
     @property
     def targets(self) -> list[PostTarget]:
-        """Return the targets of the post group as they will be, in their order."""
+        """Return the targets of the planned post group as they will be, in their order."""
         return list(self.after.targets.all())
 
     @property
     def targets_before(self) -> list[PostTarget]:
-        """Return the stored targets of the post group, in their order."""
+        """Return the targets of the planned post group as they are stored now, in their order."""
         return list(self.before.targets.all()) if self.before else []
 
     @property
@@ -79,7 +79,7 @@ class GroupChange:
 
 @dataclass(frozen=True)
 class Plan:
-    """What an operation would do to post groups of one workspace.
+    """The plan of an operation on post groups of one workspace: what it would change.
 
     `spend_cap` is what a dry run shows of the spend cap. The errors of a `batch` name the post. A plan that `refuses_changes`
     is not made again when somebody else has changed the group meanwhile. When a person commits an
@@ -103,7 +103,7 @@ class Plan:
 
     @property
     def group(self) -> PostGroup:
-        """Return the only post group of the plan, as it will be."""
+        """Return the only post group of this plan, as it will be. Raises ValueError for a plan of several posts."""
         [change] = self.changes
         return change.after
 
@@ -114,7 +114,7 @@ class Plan:
 
     @cached_property
     def content(self) -> dict[str, Any]:
-        """Return what the plan's hash is taken of, as JSON data.
+        """Return the JSON data of a plan of posts from which its hash is computed.
 
         The same request in the same circumstances has the same content: ids of new rows, the current time, balances, trace
         ids, metadata and the caller are left out.
@@ -128,7 +128,7 @@ class Plan:
 
     @cached_property
     def hash(self) -> str:
-        """Return the plan's hash, or that of the agent's plan which a person has approved.
+        """Return the hash of a plan of posts, or that of the agent's stored plan which a person has approved.
 
         It is `sha256:` and 64 hex digits over the canonical JSON (RFC 8785) of the content.
         """

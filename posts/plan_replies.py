@@ -10,8 +10,8 @@ from posts.plan import GroupChange, Plan
 from posts.series_plan import SeriesPlan
 
 
-def preview_reply(plan: Plan, request: Mapping[str, Any]) -> DryRunReply:
-    """Return the answer to a dry run with this request."""
+def dry_run_reply(plan: Plan, request: Mapping[str, Any]) -> DryRunReply:
+    """Return the API response to a dry run of an operation on posts or series, which shows the request and its plan."""
     if isinstance(plan, SeriesPlan):
         request = {**request, "workspace_id": plan.workspace_id}
         return DryRunReply(request, plan.series, "would_create", plan_hash=plan.hash)

@@ -109,7 +109,7 @@ CommitPlanPreview = dry_run_serializer_class(
 
 
 def validated_request(operation: str, request: dict[str, Any]) -> dict[str, Any]:
-    """Validate the body of a planned operation. Raises ValidationError, whose fields begin with `request`."""
+    """Validate the body of the operation in a POST /plans request. Raises ValidationError for fields of `request`."""
     try:
         given = shared_serializer_instance(PLANNED_OPERATIONS[operation].body).run_validation(request)
     except serializers.ValidationError as error:

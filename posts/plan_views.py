@@ -41,7 +41,7 @@ def _replay_plan(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
 
 
 def _replay_commit(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the answer to a repeated commit; by then the plan itself may be deleted."""
+    """Return the API response to a repeated commit of a stored plan, which may be deleted by then."""
     committed: dict[str, Any] = record.body or {}
     return _answer(**committed)
 

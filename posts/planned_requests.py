@@ -14,7 +14,7 @@ from posts.errors import PlanChanged
 from posts.models import PostGroup, StoredPlan
 from posts.operations import PLANNED_OPERATIONS
 from posts.plan import Plan
-from posts.plan_replies import preview_reply
+from posts.plan_replies import dry_run_reply
 from posts.plan_serializers import StoredPlanSerializer, validated_request
 from posts.series_views import SeriesViewSet
 from posts.services.stored_plans import CommittedPlan, RequestToPlan
@@ -37,7 +37,7 @@ def planned_request(
         fields = {**fields, "workspace_id": workspace_id}
 
     def preview(plan: Plan) -> dict[str, Any]:
-        return dry_run_body(OPERATIONS[name], preview_reply(plan, fields))
+        return dry_run_body(OPERATIONS[name], dry_run_reply(plan, fields))
 
     make_plan = functools.partial(planned.make_plan, post_group_id=post_group_id, fields=fields)
     return RequestToPlan(name, post_group_id, request, make_plan, preview, planned.plan_and_commit, workspace_id)

@@ -39,7 +39,7 @@ from posts.validation import TargetToValidate, Validation, find_duplicates, vali
 
 WRITE_SCOPES = any_scope_of("posts.draft", "posts.schedule", "posts.publish")
 _accounts = FixedSelect(ConnectedAccount, where=("workspace_id",), where_in="id", join=("workspace",))
-REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
+STATUSES_WITH_EVENT_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class BatchRows:
 
     @classmethod
     def read(cls, caller: Caller, workspace_id: str, posts: Sequence[PostWrite]) -> BatchRows:
-        """Read the rows with three queries. Posts that cannot be planned are skipped here."""
+        """Read the accounts, media and duplicates of a batch of posts with three queries. Posts that break rules are skipped."""
         accounts = find_target_accounts(workspace_id, [target for post in posts for target in post.targets])
         assets = workspace_assets_by_id(workspace_id, (each.media_id for post in posts for each in post.media))
         inputs: list[TargetToValidate] = []
@@ -107,7 +107,7 @@ def new_group_change(
         holds=targets if is_released(group) else (),
         capped_agent_id=caller.agent_id,
         workspace=next(iter(accounts.values())).workspace,
-        events=((f"post.{status}", None),) if status in REPORTED_ON_CREATION else (),
+        events=((f"post.{status}", None),) if status in STATUSES_WITH_EVENT_ON_CREATION else (),
         audit={"status": status, "sandbox": group.sandbox},
     )
 

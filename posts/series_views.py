@@ -11,7 +11,7 @@ from config.api.paging import Page, page_body
 from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 from posts.models import Series
-from posts.plan_replies import preview_reply
+from posts.plan_replies import dry_run_reply
 from posts.planning import WRITE_SCOPES
 from posts.serializers.series import (
     CreateSeriesPreview,
@@ -60,7 +60,7 @@ class SeriesViewSet(OperationViewSet):
     def create(self, call: Call) -> Reply | DryRunReply:
         plan = create_series(caller=call.caller, fields=call.data, dry_run=call.dry_run, plan_hash=call.plan_hash)
         if call.dry_run:
-            return preview_reply(plan, call.data)
+            return dry_run_reply(plan, call.data)
         return Reply({"series": plan.series}, 201, plan.series.id)
 
     @operation(

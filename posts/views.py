@@ -17,7 +17,7 @@ from posts.content import PostWrite
 from posts.local_time import local_day_window
 from posts.operations import PLANNED_OPERATIONS
 from posts.plan import Plan
-from posts.plan_replies import preview_reply
+from posts.plan_replies import dry_run_reply
 from posts.planning import WRITE_SCOPES
 from posts.post_group_json import format_timestamp, listed_post_json, post_group_json
 from posts.serializers.requests import (
@@ -50,7 +50,7 @@ from posts.serializers.responses import (
 )
 from posts.services.commit import plan_and_commit
 from posts.services.create import ANY_POSTS_SCOPE
-from posts.services.review import REVIEWERS
+from posts.services.review import REVIEW_SCOPES
 from posts.summaries import PostSummary
 
 SPEND_ERRORS = ("SPEND_CAP_EXCEEDED", "PAYMENT_METHOD_REQUIRED", "SOCIAL_URL_POST_CAP_EXCEEDED", "POSTS_PER_DAY_CAP_EXCEEDED")
@@ -194,7 +194,7 @@ class PostViewSet(OperationViewSet):
         "posts.confirm",
         summary="Approve a draft or a group awaiting confirmation",
         description="For a signed-in owner or admin, or a workspace key; never for an agent.",
-        access=Access(REVIEWERS),
+        access=Access(REVIEW_SCOPES),
         body=Body(ConfirmPostSerializer),
         preview=ConfirmPostPreview,
         errors=("FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
@@ -206,7 +206,7 @@ class PostViewSet(OperationViewSet):
         "posts.reject",
         summary="Reject a group awaiting confirmation",
         description="For a signed-in owner or admin, or a workspace key; never for an agent.",
-        access=Access(REVIEWERS),
+        access=Access(REVIEW_SCOPES),
         body=Body(RejectPostSerializer),
         preview=RejectPostPreview,
         errors=("FORBIDDEN", "INVALID_STATE"),
@@ -232,7 +232,7 @@ class PostViewSet(OperationViewSet):
             dry_run=call.dry_run,
             plan_hash=call.plan_hash,
         )
-        return preview_reply(plan, call.data) if call.dry_run else _reply(plan, 200)
+        return dry_run_reply(plan, call.data) if call.dry_run else _reply(plan, 200)
 
 
 def _plan_and_commit(call: Call, post_group_id: str = "", *, status: int = 200) -> Reply | DryRunReply:
@@ -245,7 +245,7 @@ def _plan_and_commit(call: Call, post_group_id: str = "", *, status: int = 200) 
         plan_hash=call.plan_hash,
         stored_answer_writes=lambda plan: call.stored_answer_writes(_reply(plan, status)),
     )
-    return preview_reply(plan, call.data) if call.dry_run else _reply(plan, status, wait=wait)
+    return dry_run_reply(plan, call.data) if call.dry_run else _reply(plan, status, wait=wait)
 
 
 def _posts_json(page: Page[PostSummary], timezone: str) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class DeliveryFilterForm(forms.Form):
 
 
 @workspace_page()
-def deliveries(page: WorkspacePage) -> HttpResponse:
+def list_deliveries(page: WorkspacePage) -> HttpResponse:
     """Show the dashboard page that lists a workspace's webhook deliveries, filtered and newest first."""
     asked = page.request.GET
     form = DeliveryFilterForm(asked)
@@ -70,14 +70,14 @@ def deliveries(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.get_signing_secret")
 def show_signing_secret(page: WorkspacePage) -> HttpResponse:
-    """Show the webhook signing secret on a dashboard page, in response to a submitted form (POST) only."""
+    """Show the workspace's webhook signing secret on a dashboard page, in response to a submitted form (POST) only."""
     shown = services.read_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
     return page.render("webhooks/secret.html", secret=shown)
 
 
 @workspace_page("POST", operation="workspaces.rotate_signing_secret")
 def rotate_signing_secret(page: WorkspacePage) -> HttpResponse:
-    """Replace the webhook signing secret, and show the new secret on a dashboard page.
+    """Replace the workspace's webhook signing secret, and show the new secret on a dashboard page.
 
     If the form is submitted twice, the secret is replaced only once.
     """
@@ -94,7 +94,7 @@ def rotate_signing_secret(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page()
-def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
+def show_delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
     """Show the dashboard page of one webhook delivery: attempts, headers, payload and the receiver's last response."""
     found = _delivery_on(page, delivery_id)
     now = timezone.now()
@@ -112,7 +112,7 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="webhooks.replay")
-def replay(page: WorkspacePage, delivery_id: str) -> HttpResponse:
+def replay_delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
     """Send a webhook delivery again when its replay button on the dashboard page is clicked."""
     found = _delivery_on(page, delivery_id)
     submit_once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))

@@ -17,9 +17,9 @@ urlpatterns = [
     ),
     path("webhooks/deliveries", DeliveryViewSet.as_view({"get": "list"})),
     path("webhooks/deliveries/<str:delivery_id>/replay", DeliveryViewSet.as_view({"post": "replay"})),
-    path(WEBHOOK_PAGES, dashboard.deliveries, name="webhooks"),
+    path(WEBHOOK_PAGES, dashboard.list_deliveries, name="webhooks"),
     path(f"{WEBHOOK_PAGES}/secret", dashboard.show_signing_secret, name="webhook-secret"),
     path(f"{WEBHOOK_PAGES}/secret/rotate", dashboard.rotate_signing_secret, name="webhook-secret-rotate"),
-    path(f"{WEBHOOK_PAGES}/<str:delivery_id>", dashboard.delivery, name="delivery"),
-    path(f"{WEBHOOK_PAGES}/<str:delivery_id>/replay", dashboard.replay, name="delivery-replay"),
+    path(f"{WEBHOOK_PAGES}/<str:delivery_id>", dashboard.show_delivery, name="delivery"),
+    path(f"{WEBHOOK_PAGES}/<str:delivery_id>/replay", dashboard.replay_delivery, name="delivery-replay"),
 ]

@@ -39,7 +39,7 @@ ALARM_KINDS_SHOWN_TO_OWNERS = (BillingAlarm.Kind.SUBSCRIPTIONS, BillingAlarm.Kin
 
 
 @workspace_page()
-def usage(page: WorkspacePage) -> HttpResponse:
+def show_usage(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the workspace's usage and bill in the requested month, by default the current one."""
     return _render_usage(page, MonthlyCapsForm(workspace=page.workspace))
 
@@ -55,7 +55,7 @@ def change_caps(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="billing.create_checkout_session")
-def checkout(page: WorkspacePage) -> HttpResponse:
+def redirect_to_checkout(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: redirect from the usage page to the payment processor's checkout page for a plan."""
     plan = page.request.POST.get("plan", "")
     session = services.create_checkout_or_portal_session(caller=page.caller, workspace_id=page.workspace.id, plan=plan)
@@ -63,7 +63,7 @@ def checkout(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="billing.create_portal_session")
-def portal(page: WorkspacePage) -> HttpResponse:
+def redirect_to_portal(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: redirect from the usage page to the payment processor's page for payment methods and invoices."""
     session = services.create_portal_session(caller=page.caller, workspace_id=page.workspace.id)
     return page.redirect(session.url or page.url_of_page("usage"))

@@ -9,8 +9,8 @@ from billing.services.ledger import (
     hold_writes,
     lock_month_counters,
     release_holds,
+    run_writes_with_holds,
     settle_holds,
-    write_with_counters,
 )
 from billing.services.processor_events import process_due_events, receive_event
 from billing.services.reconcile import (
@@ -35,7 +35,7 @@ __all__ = [
     "reconcile_for_operator",
     "reconcile_if_night_or_incomplete",
     "release_holds",
+    "run_writes_with_holds",
     "send_due_usage_reports",
     "settle_holds",
-    "write_with_counters",
 ]

@@ -33,7 +33,7 @@ USAGE_TOTAL_KEY_FIELDS = ("workspace_id", "month", "agent_id", "platform")
 
 
 class PriceAlreadyHeld(Exception):
-    """Error for a target whose price is already reserved or spent."""
+    """Error for a post target whose price is already reserved or spent in the billing ledger."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class CounterIncrease:
 
 
 def _insert_missing_counters(increases: Sequence[CounterIncrease]) -> None:
-    """Insert the counters that are missing, of all increases at once, in the order in which they are locked."""
+    """Insert the missing counters of spending and posts, of all increases at once, in the order in which they are locked."""
     for model, group in groupby(increases, key=lambda increase: type(increase.first)):
         model._default_manager.bulk_create([increase.first for increase in group], ignore_conflicts=True)
 
@@ -67,7 +67,7 @@ def hold_writes(
     new: bool = False,
     workspace: Workspace | None = None,
 ) -> list[Write]:
-    """Return the writes that reserve money for posts due at these times in the billing ledger, for `write_with_counters`.
+    """Return the writes that reserve money for posts due at these times in the billing ledger, for `run_writes_with_holds`.
 
     `new` targets never had a hold before. `workspace` is the row, if the caller has read it. Raises PriceAlreadyHeld.
     """
@@ -99,8 +99,8 @@ def hold_writes(
     return writes
 
 
-def write_with_counters(writes: Sequence[Write]) -> Write | None:
-    """Run writes, among them those of `hold_writes`, together; return None, or the write of another kind that failed.
+def run_writes_with_holds(writes: Sequence[Write]) -> Write | None:
+    """Run writes together, those of `hold_writes` and others; return None, or the other write that failed.
 
     Raises SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded, and RuntimeError after
     MAX_UPDATE_TRIES, which means that a limit and the check of its cap contradict each other.

@@ -9,8 +9,8 @@ from agents.models import Agent
 from config.api.errors import Conflict
 from posts import selectors, services
 from posts.dashboard.inputs import (
+    get_post_group_of_workspace,
     normalize_newlines_and_nul,
-    post_group_of_workspace,
     submitted_content_version,
     validate_page_input,
 )
@@ -45,7 +45,7 @@ def approvals(page: WorkspacePage) -> HttpResponse:
 @workspace_page("POST", operation="posts.confirm")
 def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that approves a post, unless the post was changed after the page was shown."""
-    group = post_group_of_workspace(page, post_group_id)
+    group = get_post_group_of_workspace(page, post_group_id)
     version = submitted_content_version(page)
     if page.request.POST.get("plan_hash", group.plan_hash or "") != (group.plan_hash or ""):
         raise Conflict("The post has changed since this page was shown.", suggested_action="Read it again, then approve it.")
@@ -61,9 +61,9 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="posts.reject")
-def reject(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def reject_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that rejects a post awaiting approval, with an optional reason for the agent."""
-    group = post_group_of_workspace(page, post_group_id)
+    group = get_post_group_of_workspace(page, post_group_id)
     reason = normalize_newlines_and_nul(page.request.POST.get("reason", "")).strip()
     data = validate_page_input(RejectPostSerializer, {"reason": reason} if reason else {})
     services.reject_post(caller=page.caller, post_group_id=group.id, **data)

@@ -59,7 +59,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
     parameters = page.request.GET
     view = parameters.get("view", "") if parameters.get("view", "") in VIEWS else "month"
     today = timezone.now().astimezone(page.zone).date()
-    span = SPANS[view](_date(parameters.get("date", ""), today))
+    span = SPAN_OF_VIEW[view](_date(parameters.get("date", ""), today))
     query: dict[str, Any] = {
         "caller": page.caller,
         "workspace_id": page.workspace.id,
@@ -139,7 +139,7 @@ def _day(day: date) -> CalendarSpan:
     return CalendarSpan(day, 1, date_format(day, "l, j F Y"), day - DAY, day + DAY)
 
 
-SPANS = {"month": _month, "week": _week, "day": _day}
+SPAN_OF_VIEW = {"month": _month, "week": _week, "day": _day}
 
 
 def _date(written: str, today: date) -> date:

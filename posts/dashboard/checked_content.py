@@ -54,7 +54,7 @@ class TextVersionPreview:
     targets: list[CheckedTarget] = field(default_factory=list)
 
 
-def checked_target(found: TargetValidation) -> CheckedTarget:
+def prepare_target_check_for_display(found: TargetValidation) -> CheckedTarget:
     """Return the validation result of one chosen account as the composer page shows it."""
     account = found.target.account
     label = get_adapter(account.platform).label

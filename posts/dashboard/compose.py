@@ -25,7 +25,7 @@ from posts.dashboard.composer_draft_forms import (
     find_composer_draft,
     save_draft_and_respond,
 )
-from posts.dashboard.inputs import post_group_of_workspace, submitted_content_version, validate_page_input
+from posts.dashboard.inputs import get_post_group_of_workspace, submitted_content_version, validate_page_input
 from posts.dashboard.submit_buttons import PUBLISH, SAVE, SCHEDULE
 from posts.dashboard.undo import due_time_with_undo_delay, offer_undo_of_release, publishing_message
 from posts.errors import ContentInvalid
@@ -51,9 +51,9 @@ def compose(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("GET", "POST", operation="posts.update", files=True)
-def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def edit_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard page with the composer, in which a person edits a draft, a scheduled post or a post awaiting approval."""
-    group = post_group_of_workspace(page, post_group_id)
+    group = get_post_group_of_workspace(page, post_group_id)
     if page.request.method != "POST" and (group.status not in CANCELLABLE_GROUP_STATUSES or group.was_attempted):
         if draft := find_composer_draft(page, page.request.GET.get("draft", "")):
             messages.warning(page.request, "The post was published in the meantime. Here are your changes, as a new post.")

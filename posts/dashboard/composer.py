@@ -26,7 +26,7 @@ from posts.attached_media import workspace_assets_by_id
 from posts.content import PostWrite
 from posts.dashboard import composer_draft_forms
 from posts.dashboard.account_times import AccountTimes
-from posts.dashboard.checked_content import checked_target, text_previews
+from posts.dashboard.checked_content import prepare_target_check_for_display, text_previews
 from posts.dashboard.composition import Composition, capabilities_of_account, find_issue
 from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
 from posts.dashboard.inputs import validate_page_input
@@ -160,7 +160,7 @@ class Composer:
         """Render the composer page, or one of the partial templates that replace parts of it."""
         validation = self.validation  # must be read first: it may add problems
         self.problems = list(dict.fromkeys(self.problems))
-        checks = [checked_target(each) for each in validation.targets] if validation else []
+        checks = [prepare_target_check_for_display(each) for each in validation.targets] if validation else []
         return self.page.render(
             template,
             status=status,

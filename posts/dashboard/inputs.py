@@ -25,7 +25,7 @@ def validate_page_input(serializer: type[StrictSerializer], body: Mapping[str, A
     return dict(form.validated_data)
 
 
-def post_group_of_workspace(page: WorkspacePage, post_group_id: str) -> PostGroup:
+def get_post_group_of_workspace(page: WorkspacePage, post_group_id: str) -> PostGroup:
     """Return the post group whose id is in a dashboard page's URL. Raises NotFound for a post group of another workspace."""
     group = selectors.get_post_group(caller=page.caller, post_group_id=post_group_id)
     if group.workspace_id != page.workspace.id:

@@ -18,7 +18,7 @@ MAX_AGENTS = 200
 
 
 @workspace_page()
-def posts(page: WorkspacePage) -> HttpResponse:
+def list_posts(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that lists the posts matching the filters, newest first, including drafts and rejected posts."""
     query = page.request.GET
     status = query.get("status", "")

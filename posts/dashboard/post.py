@@ -16,7 +16,7 @@ from posts.content import PostEdit, PostWrite
 from posts.dashboard.compose import scheduled_for_message
 from posts.dashboard.copied_content import request_fields_to_copy_post
 from posts.dashboard.forms import ScheduleForm
-from posts.dashboard.inputs import normalize_newlines_and_nul, post_group_of_workspace, validate_page_input
+from posts.dashboard.inputs import get_post_group_of_workspace, normalize_newlines_and_nul, validate_page_input
 from posts.dashboard.shown_groups import ShownGroup, prepare_groups_for_display
 from posts.dashboard.steps_after_failure import steps_after_failure
 from posts.dashboard.undo import PUBLISHING_DELAY_FOR_UNDO, offer_undo_of_deletion, offer_undo_of_release
@@ -38,9 +38,9 @@ MAX_ROWS = 50  # maximum number of events, and of deliveries
 
 
 @workspace_page()
-def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def show_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard page that shows one post; it reloads itself while the post is being published."""
-    group = post_group_of_workspace(page, post_group_id)
+    group = get_post_group_of_workspace(page, post_group_id)
     [shown] = prepare_groups_for_display(page.workspace.id, [group])
     about: dict[str, Any] = {
         "caller": page.caller,
@@ -60,9 +60,9 @@ def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="posts.cancel")
-def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def cancel_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action on a post's page that cancels the post."""
-    group = post_group_of_workspace(page, post_group_id)
+    group = get_post_group_of_workspace(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
     words = "The draft was deleted." if group.status == GroupStatus.DRAFT else "The post was cancelled."
     if group.status == GroupStatus.PUBLISHING:
@@ -75,7 +75,7 @@ def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 @workspace_page("POST", operation="posts.retry")
 def retry_failed_targets(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action on a post's page that retries the post's failed targets and, if selected, its unconfirmed targets."""
-    group = post_group_of_workspace(page, post_group_id)
+    group = get_post_group_of_workspace(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
     services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
     return page.success_redirect("The post is being sent again. This cannot be undone.", "post", post_group_id=group.id)
@@ -84,7 +84,7 @@ def retry_failed_targets(page: WorkspacePage, post_group_id: str) -> HttpRespons
 @workspace_page("POST", operation="posts.create")
 def copy_failed_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that copies a failed post into a draft for the accounts where it failed, and opens the editor."""
-    group = post_group_of_workspace(page, post_group_id)
+    group = get_post_group_of_workspace(page, post_group_id)
     failed = {target.account_id for target in group.targets.all() if target.status == TargetStatus.FAILED}
     if not failed:
         raise PageRefusal("The post has not failed at any account.")
@@ -102,7 +102,7 @@ def resolve_unconfirmed_target(page: WorkspacePage, post_group_id: str) -> HttpR
 
     To mark a target as published, the person must enter the post's URL.
     """
-    group, sent = post_group_of_workspace(page, post_group_id), page.request.POST
+    group, sent = get_post_group_of_workspace(page, post_group_id), page.request.POST
     seen = (
         {"permalink": normalize_newlines_and_nul(sent.get("permalink", "")).strip()}
         if "is-out" in sent
@@ -118,12 +118,12 @@ def resolve_unconfirmed_target(page: WorkspacePage, post_group_id: str) -> HttpR
 
 
 @workspace_page("POST", operation="posts.update")
-def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def reschedule_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that changes the time of a scheduled post.
 
     For an invalid or ambiguous time, it shows the form again.
     """
-    group = post_group_of_workspace(page, post_group_id)
+    group = get_post_group_of_workspace(page, post_group_id)
     schedule = ScheduleForm(page.request.POST, zone=page.zone, at=group.scheduled_at, required=True)
     if not schedule.is_valid():
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
@@ -146,7 +146,7 @@ def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
     Deleted media are not copied.
     """
-    group = post_group_of_workspace(page, post_group_id)
+    group = get_post_group_of_workspace(page, post_group_id)
     data = validate_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group), "draft": True})
     post = PostWrite.from_request(data)
     draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)

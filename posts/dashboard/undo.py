@@ -26,7 +26,7 @@ from posts import services
 from posts.content import PostEdit, PostWrite
 from posts.dashboard.composer_draft_forms import composer_address_of_draft, find_composer_draft
 from posts.dashboard.copied_content import copy_post_to_composer_draft, request_fields_to_copy_post
-from posts.dashboard.inputs import post_group_of_workspace, validate_page_input
+from posts.dashboard.inputs import get_post_group_of_workspace, validate_page_input
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer
 from posts.services import composer_drafts
@@ -120,7 +120,7 @@ def undo(page: WorkspacePage) -> HttpResponse:
     offer = UndoOffer(**content)
     if offer.action == "discard":
         return _restore_draft(page, offer)
-    group = post_group_of_workspace(page, offer.subject)
+    group = get_post_group_of_workspace(page, offer.subject)
     # Somebody has done something else since; a cancelled post may be this offer's own work, when its button is pressed twice.
     if offer.plan_hash and offer.plan_hash != group.plan_hash and group.status != GroupStatus.CANCELLED:
         raise PageRefusal(_too_late_message(offer))

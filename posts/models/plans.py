@@ -48,14 +48,14 @@ class StoredPlan(TimestampedModel):
 
     @property
     def status(self) -> str:
-        """Return `committed`, `expired` or `open`."""
+        """Return the status of this stored plan of posts: `committed`, `expired` or `open`."""
         if self.committed_at:
             return "committed"
         return "expired" if self.expires_at <= timezone.now() else "open"
 
     @property
     def created_by(self) -> dict[str, str]:
-        """Return the actor that made the plan as the API shows it: its type and id, not an instance."""
+        """Return the actor that made this stored plan as the API shows it: its type and id, not an instance."""
         return {"actor_type": self.created_by_type, "actor_id": self.created_by_id}
 
     @property

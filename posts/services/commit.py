@@ -18,8 +18,8 @@ from billing.services import (
     hold_writes,
     lock_month_counters,
     release_holds,
+    run_writes_with_holds,
     settle_holds,
-    write_with_counters,
 )
 from config.api.errors import Conflict, IdempotencyInProgress
 from config.api.idempotency import KeyedRequest
@@ -40,7 +40,7 @@ GROUP_GUARD_FIELDS = ("content_version", "event_sequence")
 
 
 class RowsChanged(Exception):
-    """Error for a plan that cannot be committed, because somebody has changed its rows since they were read."""
+    """Error for a plan of posts that cannot be committed, because somebody has changed its rows since they were read."""
 
 
 class SlotTaken(Exception):
@@ -55,7 +55,7 @@ def plan_and_commit(
     audited: bool = True,
     stored_answer_writes: Callable[[Plan], Sequence[Write]] = lambda plan: (),
 ) -> Plan:
-    """Make a plan and commit it; if its rows or free slots have changed meanwhile, plan again with the new ones.
+    """Make a plan of posts and commit it; if its rows or free slots have changed meanwhile, plan again with the new ones.
 
     A dry run checks the spend limits and, if it is `audited`, leaves an audit entry, but writes nothing else. `plan_hash` is
     the hash that the plan must have. `stored_answer_writes` returns the writes that store the answer for an Idempotency-Key.
@@ -108,7 +108,7 @@ def _noticing_taken_slots(plan: Plan) -> Iterator[None]:
 
 
 def commit(plan: Plan, stored_answer_writes: Sequence[Write] = ()) -> None:
-    """Write what the plan says, all or nothing. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
+    """Commit a plan of posts, all or nothing. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
     entries = entry_writes(
         caller=plan.approved_by or plan.caller,
         operation=plan.operation,
@@ -120,7 +120,7 @@ def commit(plan: Plan, stored_answer_writes: Sequence[Write] = ()) -> None:
 
 
 def commit_without_audit_entry(change: GroupChange) -> None:
-    """Write a change that the service makes by itself. Raises RowsChanged."""
+    """Commit a change of a post group that the service makes by itself, without an audit entry. Raises RowsChanged."""
     _commit_changes([change])
 
 
@@ -170,8 +170,8 @@ def _needs_transaction(change: GroupChange) -> bool:
 
 
 def _write(writes: Sequence[Write]) -> None:
-    """Run writes together. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
-    failed = write_with_counters(writes)
+    """Run the writes of a plan of posts together. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
+    failed = run_writes_with_holds(writes)
     if failed is not None:
         raise IdempotencyInProgress() if isinstance(failed.subject, KeyedRequest) else RowsChanged
 
@@ -207,7 +207,7 @@ def _events(changes: Sequence[GroupChange]) -> list[NewEvent]:
 
 
 def _update_writes(rows: Sequence[tuple[Any, Any]], unchanged: tuple[str, ...] = ()) -> list[Write]:
-    """Return the writes of the fields in which the second row of each pair differs from the first, the stored one."""
+    """Return the writes of the fields in which planned post groups or targets differ from the stored rows."""
     now = timezone.now()
     updates = []
     for before, after in rows:
@@ -234,7 +234,7 @@ def _protect_media(change: GroupChange) -> None:
 
 
 def _end_holds(change: GroupChange) -> None:
-    """Spend or release the prices of targets that were reserved before."""
+    """Spend or release the reserved prices of post targets, as the planned change says."""
     released = _real_ids(change.releases)
     if released and change.charges_by_due:
         lock_month_counters(
@@ -249,7 +249,7 @@ def _end_holds(change: GroupChange) -> None:
 
 
 def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
-    """Return the writes that reserve the prices of targets.
+    """Return the writes that reserve the prices of the post targets in planned changes.
 
     They come last, because concurrent posts of a workspace wait for the lock on its spend counters.
     """
@@ -268,7 +268,7 @@ def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
 
 
 def _real_ids(targets: Iterable[PostTarget]) -> list[str]:
-    """Return the ids of targets outside the sandbox, which costs nothing."""
+    """Return the ids of planned post targets outside the sandbox, which costs nothing."""
     return [target.id for target in targets if not target.sandbox]
 
 

@@ -17,7 +17,7 @@ from posts.services.changes import existing_assets_of_group
 from posts.services.commit import plan_and_commit
 from posts.states import FINISHED_GROUP_STATUSES, Certainty, TargetStatus, group_status_from_targets
 
-NOT_PUBLISHED = TargetProblem(
+NOT_PUBLISHED_PROBLEM = TargetProblem(
     "PLATFORM_REJECTED", "A person checked: the post was not published.", "Retry the post to send it again."
 )
 
@@ -47,7 +47,7 @@ def _plan(caller: Caller, post_group_id: str, target_id: str, permalink: str | N
     check_account_allowlist(caller, [target.account_id])
     now = timezone.now()
     target.certainty = Certainty.CONFIRMED if permalink else Certainty.DISPROVED
-    target.status, target.error = target.certainty.final_status, None if permalink else problem_json(NOT_PUBLISHED)
+    target.status, target.error = target.certainty.final_status, None if permalink else problem_json(NOT_PUBLISHED_PROBLEM)
     if permalink:
         target.permalink, target.published_at = permalink, now
     after.status = group_status_from_targets(each.status for each in after.targets.all())

@@ -21,7 +21,7 @@ from posts.slot_choice import FreeSlots
 from posts.states import GroupStatus
 from posts.target_times import check_schedule, scopes_of_times, status_when_released
 
-REVIEWERS = any_scope_of("posts.publish", "posts.schedule")
+REVIEW_SCOPES = any_scope_of("posts.publish", "posts.schedule")
 CONFIRMABLE_GROUP_STATUSES = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 
 
@@ -127,7 +127,7 @@ def plan_reject(caller: Caller, post_group_id: str, *, reason: str | None = None
 
 
 def _reviewable_group(caller: Caller, post_group_id: str) -> PostGroup:
-    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEWERS, write=True)
+    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEW_SCOPES, write=True)
     if caller.agent_id:
         raise Forbidden("Agents cannot confirm or reject posts. Use a person's session or a workspace key.")
     return group

@@ -23,7 +23,7 @@ from posts.errors import PlanChanged, PlanExpired
 from posts.models import StoredPlan
 from posts.plan import Plan
 from posts.planning import is_released
-from posts.services.review import REVIEWERS
+from posts.services.review import REVIEW_SCOPES
 
 PLAN_LIFETIME = timedelta(hours=1)
 MAX_OPEN_PLANS = 1000  # in a workspace
@@ -56,7 +56,7 @@ class CommittedPlan:
 
 
 def make_and_store_plan(*, caller: Caller, planned: RequestToPlan, audited_as: Caller | None = None) -> StoredPlan:
-    """Make a plan and store it for an hour. It reserves, costs and sends nothing.
+    """Make a plan of posts and store it for an hour. Nothing is reserved, charged or published.
 
     `audited_as` is who asked for it, if not its maker. Raises the errors of the operation's dry run, and Conflict if the
     workspace has too many open plans.
@@ -120,7 +120,7 @@ def commit_stored_plan(
     """
     stored = _plan_of_workspace(caller, plan_id, None, write=True)
     is_maker = stored.maker == caller.idempotency_key_owner
-    if not is_maker and not (caller.is_user and caller.has_scope(REVIEWERS)):
+    if not is_maker and not (caller.is_user and caller.has_scope(REVIEW_SCOPES)):
         raise missing_or_foreign_id_error(None, "plan")
     if stored.committed_at:
         return CommittedPlan(stored, None)
@@ -197,7 +197,7 @@ def _make_plan_again(stored: StoredPlan, planned: RequestToPlan, maker: Caller, 
 
 
 def _changed_fields(path: str, before: Any, after: Any) -> Iterator[str]:
-    """Yield the path of each value that differs, such as `posts[0].after.cost_cents`."""
+    """Yield the path of each value in which two plans of posts differ, such as `posts[0].after.cost_cents`."""
     if isinstance(before, dict) and isinstance(after, dict):
         for name in sorted(before.keys() | after.keys()):
             yield from _changed_fields(f"{path}.{name}".lstrip("."), before.get(name), after.get(name))

@@ -18,7 +18,7 @@ from posts.services.changes import (
     take_target_from_publisher,
 )
 from posts.services.commit import plan_and_commit
-from posts.services.review import CONFIRMABLE_GROUP_STATUSES, REVIEWERS
+from posts.services.review import CONFIRMABLE_GROUP_STATUSES, REVIEW_SCOPES
 from posts.states import GroupStatus
 
 
@@ -32,7 +32,7 @@ def take_back_approval(*, caller: Caller, post_group_id: str, status: GroupStatu
 
 
 def _plan(caller: Caller, post_group_id: str, status: GroupStatus, scheduled_at: datetime | None) -> Plan:
-    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEWERS, write=True)
+    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEW_SCOPES, write=True)
     if caller.agent_id:
         raise Forbidden("Agents cannot take back an approval. Use a person's session or a workspace key.")
     if status not in CONFIRMABLE_GROUP_STATUSES:

@@ -25,7 +25,7 @@ PREVIEWED = [
 ]
 
 
-WRITING = {"apply_fenced_updates", "bulk_create", "write_together", "write_with_counters"}
+WRITING = {"apply_fenced_updates", "bulk_create", "write_together", "run_writes_with_holds"}
 
 
 def called_names(tree: ast.AST) -> set[str]:

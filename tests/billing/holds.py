@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from billing.prices import PublishingCharge
-from billing.services import hold_writes, write_with_counters
+from billing.services import hold_writes, run_writes_with_holds
 
 
 def hold_costs(
@@ -14,5 +14,5 @@ def hold_costs(
 ) -> None:
     """Reserve the prices of posts due at one time. Raises the spend errors."""
     parts = [(due, charges)]
-    failed = write_with_counters(hold_writes(workspace_id=workspace_id, agent_id=agent_id, charges_by_due=parts, new=new))
+    failed = run_writes_with_holds(hold_writes(workspace_id=workspace_id, agent_id=agent_id, charges_by_due=parts, new=new))
     assert failed is None

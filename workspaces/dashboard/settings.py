@@ -20,7 +20,7 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 
 
 @workspace_page()
-def settings(page: WorkspacePage) -> HttpResponse:
+def show_settings(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the workspace's settings; users who may not change them see no forms."""
     return _settings(page)
 
@@ -46,7 +46,7 @@ def change_monthly_caps(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.pause")
-def pause(page: WorkspacePage) -> HttpResponse:
+def pause_workspace(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: pause the workspace, which stops changes and scheduled posts. Only its owner may do this."""
     services.pause_workspace(caller=page.caller, workspace_id=page.workspace.id)
     return page.success_redirect("Everything is stopped.", "settings")
