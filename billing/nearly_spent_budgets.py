@@ -28,7 +28,7 @@ class WorkspaceBudgetUse:
 
     @property
     def used_percent(self) -> int:
-        """Return the used part of the budget in whole percent, rounded down; 100 for a budget of 0."""
+        """Return the used part of a workspace's monthly budget in whole percent, rounded down; 100 for a budget of 0."""
         return 100 * self.used_cents // self.limit_cents if self.limit_cents else 100
 
 

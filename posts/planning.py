@@ -53,7 +53,7 @@ class BatchRows:
 
     @classmethod
     def read(cls, caller: Caller, workspace_id: str, posts: Sequence[PostWrite]) -> BatchRows:
-        """Read the accounts, media and duplicates of a batch of posts with three queries. Posts that break rules are skipped."""
+        """Read the accounts, media and duplicates of a batch of posts with three queries. Skips invalid posts."""
         accounts = find_target_accounts(workspace_id, [target for post in posts for target in post.targets])
         assets = workspace_assets_by_id(workspace_id, (each.media_id for post in posts for each in post.media))
         inputs: list[TargetToValidate] = []

@@ -160,7 +160,7 @@ class Validation:
         return sum(each.target.price_cents for each in self.targets)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the validation result as JSON data for API responses, with the fields of ValidationSerializer."""
+        """Return the validation result of a post as JSON data for API responses, with the fields of ValidationSerializer."""
         return {
             "valid": self.valid,
             "estimated_cost_cents": self.estimated_cost_cents,
@@ -254,7 +254,7 @@ def _option_issues(target: TargetToValidate, where: str) -> list[Issue]:
 
 
 def _named(problem: ValidationError) -> str:
-    """Return the title or name of the option, or of its part, that violates the JSON Schema of a platform's options."""
+    """Return the title or name of the platform option of a post, or of its part, that violates the option's JSON Schema."""
     rules: Any = problem.schema
     if problem.validator == "required":
         name = next((each for each in problem.validator_value if each not in problem.instance), "")

@@ -181,7 +181,7 @@ class EndedIdentity(models.Model):
 
     @staticmethod
     def digests(issuer: str, subject: str) -> list[str]:
-        """Return the keyed hashes for this model's `digest`: by SECRET_KEY and by each of SECRET_KEY_FALLBACKS."""
+        """Return the keyed hashes of a deleted user's identity: by SECRET_KEY and by each of SECRET_KEY_FALLBACKS."""
         keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
         named = f"{issuer}\n{subject}"
         return [salted_hmac("workspaces.ended", named, secret=key, algorithm="sha256").hexdigest() for key in keys]

@@ -184,7 +184,7 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any], *,
 
 
 def row_id_of_earlier_submission(page: WorkspacePage, operation: str, key: str) -> str:
-    """Return the id of the row that `submit_once` created for the form with this key; an empty string if it created none."""
+    """Return the id of the row that `submit_once` created for a dashboard form with this key; "" if it created none."""
     record = idempotency.find_answered_record(_keyed_request(page, operation, key))
     return record.resource_id if record else ""
 

@@ -46,7 +46,7 @@ MODE_LABELS = {
 
 
 def scope_field(labels: Mapping[str, str], label: str) -> forms.MultipleChoiceField:
-    """Return the form field with a checkbox for each scope (permission) in `labels`."""
+    """Return the field of an agent or API key form with a checkbox for each scope (permission) in `labels`."""
     choices = [(scope, format_html("<span>{} <code>{}</code></span>", meaning, scope)) for scope, meaning in labels.items()]
     return forms.MultipleChoiceField(label=label, choices=choices, widget=forms.CheckboxSelectMultiple)
 

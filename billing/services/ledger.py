@@ -100,7 +100,7 @@ def hold_writes(
 
 
 def run_writes_with_holds(writes: Sequence[Write]) -> Write | None:
-    """Run writes together, those of `hold_writes` and others; return None, or the other write that failed.
+    """Run writes that reserve money (`hold_writes`) with others, all or none; return None, or the other write that failed.
 
     Raises SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded, and RuntimeError after
     MAX_UPDATE_TRIES, which means that a limit and the check of its cap contradict each other.
@@ -199,7 +199,9 @@ def _day_write(caps: WorkspaceAndAgentCaps, agent_id: str, day: date, demand: Ch
 
 
 def _usage_write(key: Sequence[Any], **amounts: int) -> Write:
-    return counter_insert_or_add_write(UsageTotal(**dict(zip(USAGE_TOTAL_KEY_FIELDS, key, strict=True)), **amounts), USAGE_TOTAL_KEY_FIELDS, [*amounts])
+    return counter_insert_or_add_write(
+        UsageTotal(**dict(zip(USAGE_TOTAL_KEY_FIELDS, key, strict=True)), **amounts), USAGE_TOTAL_KEY_FIELDS, [*amounts]
+    )
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:

@@ -144,7 +144,7 @@ class Composer:
 
     @cached_property
     def validation(self) -> Validation | None:
-        """Validate the content once; None without a chosen account or after an API error, which is added to `problems`."""
+        """Validate the composer's content once; None without a chosen account or after an API error, added to `problems`."""
         if not self.composition.targets:
             return None
         try:
@@ -185,7 +185,7 @@ class Composer:
 
     @property
     def buttons_show_other_time(self) -> bool:
-        """Return whether the buttons of the submitted form were made for another time than the one that is filled in."""
+        """Return whether the buttons of the submitted composer were made for another time than the one that is filled in."""
         return self.sent is not None and self.sent.get("shown_when", "") != self.entered_time
 
     @property
@@ -221,7 +221,7 @@ class Composer:
 
     @property
     def fields_of_other_accounts(self) -> list[tuple[str, str]]:
-        """Return the fields of accounts that are not chosen now, so that choosing them again restores text and options."""
+        """Return the composer fields of accounts that are not chosen now: choosing them again restores text and options."""
         ids = {account.id for account in self.accounts} - set(self.composition.account_ids)
         prefixes = tuple(
             f"{start}{account_id}{end}"

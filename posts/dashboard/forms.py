@@ -86,7 +86,7 @@ class PlatformOptionFieldset:
 
 
 class LinesField(forms.CharField):
-    """Form field for a list of texts, one per line; empty lines are ignored."""
+    """Form field for a platform option of a post that is a list of texts, one per line; empty lines are ignored."""
 
     widget = forms.Textarea({"rows": 4, "class": "short"})
 
@@ -208,7 +208,7 @@ def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
 
 
 def _can_show(rule: Mapping[str, Any], value: Any) -> bool:
-    """Return whether the options form can show a stored platform option, so that saving the form keeps its value."""
+    """Return whether the form of platform options can show a stored option, so that saving the form loses nothing."""
     match rule.get("type"):
         case "object":
             parts = rule["properties"]
@@ -224,7 +224,7 @@ def _can_show(rule: Mapping[str, Any], value: Any) -> bool:
 
 
 def _initial(name: str, value: Any) -> dict[str, Any]:
-    """Return the initial values of the form fields of one platform option."""
+    """Return the initial values of the form fields of one platform option of a post."""
     if isinstance(value, dict):
         return {f"{name}.{part}": _form_value(own) for part, own in value.items()}
     return {name: _form_value(value)}

@@ -42,7 +42,7 @@ def submit_buttons(status: str, when: datetime | None, *, moved: bool) -> list[S
 
 
 def short_time_words(when: datetime) -> str:
-    """Return a local time in words for a button, such as "Tue 24 Nov 09:00"; with the year if it is not the current one."""
+    """Return a post's local time in words for a composer button, such as "Tue 24 Nov 09:00"; a year only if needed."""
     return date_format(when, "D j M H:i" if when.year == timezone.localtime().year else "D j M Y H:i")
 
 

@@ -36,7 +36,7 @@ _GENERAL = frozenset(
 
 
 def target_error_sentence(error: Mapping[str, Any], label: str) -> str:
-    """Return what went wrong at an account, for a person; `label` is the platform's display name."""
+    """Return what went wrong when a post's target was published, in a sentence; `label` is the platform's display name."""
     code, message = error["code"], str(error["message"])
     if code == "ACCOUNT_NEEDS_REAUTH" and message.startswith("The account is "):  # the API's name of the account's status
         return f"{label} does not let us in any more."

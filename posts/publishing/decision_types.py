@@ -48,7 +48,7 @@ class TargetState:
 
     @property
     def certainty_during_step(self) -> Certainty:
-        """Return the certainty that is committed before the next step, and that remains if its outcome is not learnt."""
+        """Return the certainty committed before the next publishing step, which remains if its outcome is not learnt."""
         sends = self.publishes and self.certainty is not Certainty.CONFIRMED
         return Certainty.MAYBE_SENT if sends else self.certainty
 

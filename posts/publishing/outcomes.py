@@ -52,7 +52,7 @@ class ClaimLost(Exception):
 
 
 def write_step_beginnings(attempts: Sequence[Attempt]) -> list[bool]:
-    """Write to the database that several attempts begin their next steps; returns for each if the claim is still valid.
+    """Write to the database that several attempts to publish begin their next steps; returns for each if its claim is valid.
 
     A scheduled group becomes publishing with its first target.
     """

@@ -17,7 +17,7 @@ from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
 from tests.fakes.oauth_platform import FakeOAuthPlatform
-from tests.outside import no_thread_left
+from tests.occupied_threads import occupy_all_outbound_threads
 from tests.pages import Pages, words
 from tests.until import wait_until
 from workspaces.models import User, Workspace
@@ -35,7 +35,7 @@ def assert_refused(answer: Any) -> None:
 def test_connecting_with_credentials_can_be_repeated_when_threads_are_free(
     api: ApiClient, connect: Connect, pds: FakeBluesky
 ) -> None:
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         assert connect(api, dry_run=True).status_code == 200
         assert_refused(connect(api, idempotency_key="one"))
     assert (pds.requests, ConnectedAccount.objects.count()) == ((), 0)
@@ -46,7 +46,7 @@ def test_checking_an_account_can_be_repeated_when_threads_are_free(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     asked = len(pds.requests)
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         assert_refused(api.get(f"/accounts/{connected.id}/status"))
     assert len(pds.requests) == asked
     assert api.get(f"/accounts/{connected.id}/status").status_code == 200
@@ -55,7 +55,7 @@ def test_checking_an_account_can_be_repeated_when_threads_are_free(
 def test_an_account_keeps_its_secrets_until_it_can_be_revoked(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         assert_refused(api.delete(f"/accounts/{connected.id}"))
     assert ConnectedAccount.objects.get().decrypted_grant() == connected.decrypted_grant()
     assert api.delete(f"/accounts/{connected.id}").status_code == 200
@@ -66,11 +66,11 @@ def test_an_account_keeps_its_secrets_until_it_can_be_revoked(
 def test_a_code_is_not_used_up_while_no_thread_is_free(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         assert_refused(begin(api, workspace))
         assert not ConnectionAttempt.objects.exists()
     brought = granted(api, workspace, provider)
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         assert_refused(complete(api, brought))
     assert complete(api, brought).status_code == 200
 
@@ -81,7 +81,7 @@ def test_pages_show_that_no_thread_is_free(
     pages = Pages(workspace, owner)
     form = {"identifier": HANDLE, "app_password": APP_PASSWORD, "service": pds.url}
 
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         connecting = pages.post("account-connect", form, platform_name="bluesky")
         checking = pages.post("account-check", follow=True, account_id=connected.id)
         disconnecting = pages.post("account-disconnect", follow=True, account_id=connected.id)
@@ -94,7 +94,7 @@ def test_pages_show_that_no_thread_is_free(
 def test_oauth_pages_show_that_no_thread_is_free(owner: User, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
     browser = Browser(owner)
     brought = browser.begin_and_grant(workspace, provider)
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         pages = [browser.begin(workspace), browser.land(brought)]
 
     assert [page.status_code for page in pages] == [429, 429]

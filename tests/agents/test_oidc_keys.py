@@ -11,7 +11,7 @@ from tests.agents.oidc_calls import NOON, answer_to, later
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.fakes.openid import DISCOVERY, KEYS, FakeOpenIdProvider, new_key
-from tests.outside import no_thread_left
+from tests.occupied_threads import occupy_all_outbound_threads
 
 
 @pytest.mark.django_db
@@ -103,11 +103,11 @@ def _then(after: Callable[[], None], value: Any) -> Any:
 @pytest.mark.django_db
 def test_cached_keys_are_used_while_no_thread_is_free_to_fetch(provider: FakeOpenIdProvider) -> None:
     with later():
-        with no_thread_left():
+        with occupy_all_outbound_threads():
             refused = answer_to(provider.access_token("alice"))
         assert_envelope(refused, 429, "RATE_LIMITED")
         assert (refused["Retry-After"], provider.requests) == ("5", ())
         assert answer_to(provider.access_token("alice")).status_code == 200
-    with later(minutes=61), no_thread_left():
+    with later(minutes=61), occupy_all_outbound_threads():
         assert answer_to(provider.access_token("alice")).status_code == 200
     assert provider.requests_to(KEYS) == 1

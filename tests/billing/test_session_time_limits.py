@@ -11,7 +11,7 @@ from tests.billing.test_sessions import CHECKOUT, PORTAL, open_session
 from tests.config.outbound_servers import Server, drips, hangs
 from tests.config.test_errors import assert_envelope
 from tests.fakes.payment_processor import FakePaymentProcessor
-from tests.outside import no_thread_left
+from tests.occupied_threads import occupy_all_outbound_threads
 from tests.pages import Pages, words
 from tests.people import as_user
 from workspaces.models import User, Workspace
@@ -21,7 +21,7 @@ from workspaces.models import User, Workspace
 def test_a_session_is_refused_when_no_thread_for_outbound_requests_is_free(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor, path: str
 ) -> None:
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         preview = open_session(as_user(owner), path, workspace, dry_run=True)
         refused = open_session(as_user(owner), path, workspace)
     assert preview.status_code == 200
@@ -33,7 +33,7 @@ def test_a_session_is_refused_when_no_thread_for_outbound_requests_is_free(
 def test_the_dashboard_shows_that_no_thread_is_free(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         page = Pages(workspace, owner).post("usage-checkout", {"plan": "payg"}, follow=True)
 
     assert (page.status_code, page["Content-Type"]) == (200, "text/html; charset=utf-8")

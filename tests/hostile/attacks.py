@@ -131,7 +131,7 @@ def quadratic_pattern(target: Target) -> None:
     repeated(lambda _: target.request("POST", "/posts/validate", body), at_once=8)
 
 
-def dear_texts(target: Target) -> None:
+def expensive_texts(target: Target) -> None:
     """Send long texts that are expensive to count, for all platforms at once."""
     texts = [hostile_text(shape) for shape in SHAPES]
 
@@ -241,7 +241,7 @@ ATTACKS: dict[str, Attack] = {
     "idle connections": idle_connections,
     "unread answers": unread_answers,
     "a quadratic pattern": quadratic_pattern,
-    "dear texts": dear_texts,
+    "dear texts": expensive_texts,
     "deep bodies": deep_bodies,
     "silent names in batches": silent_names_in_batches,
     "silent receivers": silent_receivers,

@@ -22,7 +22,7 @@ from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.http_server import DROPPED, Answer, LoopbackServer, RawAnswer, ReceivedRequest
 from tests.media.pictures import jpeg, large_jpeg
-from tests.outside import no_thread_left
+from tests.occupied_threads import occupy_all_outbound_threads
 from workspaces.models import Workspace
 
 Stored = Callable[[], list[bytes]]
@@ -200,7 +200,7 @@ def test_the_idempotency_lease_covers_a_slow_download(api: ApiClient, server: Fi
 
 
 def test_too_many_simultaneous_downloads_are_refused(api: ApiClient, server: FileServer, stored: Stored) -> None:
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         refused = fetch(api, f"{server.url}/bench.jpg", key="1")
         assert api.upload(jpeg()).status_code == 201  # which waits for nobody
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from tests.fakes.http_server import Answer
 from tests.fakes.openid import CLIENT_SECRET, DISCOVERY, KEYS, TOKEN, USERINFO, FakeOpenIdProvider, new_key, unsigned
-from tests.outside import no_thread_left
+from tests.occupied_threads import occupy_all_outbound_threads
 from tests.workspaces.browsers import BEGIN, CALLBACK, begin, new_browser, send_form, sign_in, signed_in, use_provider
 from workspaces.models import User
 
@@ -218,10 +218,10 @@ def test_requests_to_the_provider_use_the_outbound_guard(provider: FakeOpenIdPro
 
 def test_a_sign_in_is_refused_when_no_thread_for_outbound_requests_is_free(provider: FakeOpenIdProvider) -> None:
     browser = new_browser()
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         refused = send_form(browser, "/dashboard/sign-in", BEGIN)
     callback = provider.sign_in(begin(browser), "alice")
-    with no_thread_left():
+    with occupy_all_outbound_threads():
         landed = browser.get(callback)
 
     for page in (refused, landed):

@@ -9,7 +9,7 @@ from config.api import request_limits
 
 
 @contextmanager
-def no_thread_left() -> Iterator[None]:
+def occupy_all_outbound_threads() -> Iterator[None]:
     """Occupy all threads that may wait for other servers during the block."""
     shares = (request_limits.outbound_thread_limit, request_limits.operator_server_thread_limit)
     names = [f"another workspace {number}" for number in range(100)]
