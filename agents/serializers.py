@@ -18,8 +18,8 @@ from config.api.serializers import StrictSerializer, dry_run_serializer_class
 from config.api.webhook_url import WebhookUrl
 
 KEY_STATUSES = ["active", "retiring", "revoked", "expired"]
-INT32 = 2**31 - 1
-RATE_HELP = f"Requests a minute, at most {settings.MAX_RATE_LIMIT_PER_MINUTE}."
+MAX_INT32 = 2**31 - 1
+RATE_LIMIT_HELP_TEXT = f"Requests a minute, at most {settings.MAX_RATE_LIMIT_PER_MINUTE}."
 
 
 def scope_list_field(**kwargs: Any) -> fields.StrictList:
@@ -84,8 +84,8 @@ class CreateAgentSerializer(WriteBody):
     account_allowlist = fields.StrictList(
         child=fields.Identifier("acc"), required=False, max_length=200, help_text="The accounts it may post to."
     )
-    rate_limit_per_minute = fields.Integer(required=False, min_value=1, help_text=RATE_HELP)
-    posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=INT32)
+    rate_limit_per_minute = fields.Integer(required=False, min_value=1, help_text=RATE_LIMIT_HELP_TEXT)
+    posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=MAX_INT32)
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0)
     monthly_social_url_post_cap = fields.Integer(required=False, min_value=0)
     webhook_url = WebhookUrl(required=False, help_text="Gets the events of posts that name none.")
@@ -114,8 +114,8 @@ class UpdateAgentSerializer(WriteBody):
         max_length=200,
         help_text="The accounts it may post to; null: all of the workspace.",
     )
-    rate_limit_per_minute = fields.Integer(required=False, min_value=1, allow_null=True, help_text=RATE_HELP)
-    posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=INT32, allow_null=True)
+    rate_limit_per_minute = fields.Integer(required=False, min_value=1, allow_null=True, help_text=RATE_LIMIT_HELP_TEXT)
+    posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=MAX_INT32, allow_null=True)
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0, allow_null=True)
     monthly_social_url_post_cap = fields.Integer(required=False, min_value=0, allow_null=True)
     webhook_url = WebhookUrl(required=False, allow_null=True, help_text="Gets the events of posts that name none.")

@@ -13,11 +13,11 @@ from agents.models import Agent
 from agents.selectors import get_accessible_agent
 from billing.caps import SpendCapStatus, UtcMonth, utc_month_of
 from billing.models import SPENT_ENTRIES_CONDITION, BillingAlarm, LedgerEntry, MonthCounter, Subscription, UsageTotal
-from billing.selectors import agent_spend_cap_status, subscription_of, workspace_spend_cap_status
+from billing.selectors import agent_spend_cap_status, subscription_of_workspace, workspace_spend_cap_status
 from billing.subscription_plans import billing_mode
 from config.api.caller import Caller, require_access
 
-Kind = LedgerEntry.Kind
+EntryKind = LedgerEntry.Kind
 MAX_MONTHS = 36
 
 
@@ -97,7 +97,9 @@ def workspace_month_bill(
     require_access(caller, workspace_id, "usage.read", write=False)
     cap = workspace_spend_cap_status(workspace_id=workspace_id, at=at)
     cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
-    return MonthBill(workspace_id, UtcMonth.containing(at), billing_mode(), cap, subscription_of(workspace_id=workspace_id))
+    return MonthBill(
+        workspace_id, UtcMonth.containing(at), billing_mode(), cap, subscription_of_workspace(workspace_id=workspace_id)
+    )
 
 
 def _totals(at: datetime, **holder: str) -> dict[str, Any]:
@@ -128,7 +130,7 @@ def spent_entries_of_month(*, caller: Caller, workspace_id: str, at: datetime) -
 def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[DayUsage]:
     """Return a workspace's monthly usage day by day, for the UTC month of `at`. Raises ScopeMissing, NotFound."""
     spent = spent_entries_of_month(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
-    sums = spent.annotate(published=Count("kind", filter=Q(kind=Kind.SETTLE)), cents=Sum("cents"))
+    sums = spent.annotate(published=Count("kind", filter=Q(kind=EntryKind.SETTLE)), cents=Sum("cents"))
     found = {day: DayUsage(day, published, cents) for day, published, cents in sums}
     return [found.get(day) or DayUsage(day, 0, 0) for day in _days(UtcMonth.containing(at))]
 

@@ -167,14 +167,14 @@ def _workspace_caps(workspace: Workspace) -> MonthlyCaps:
     )
 
 
-def subscription_of(*, workspace_id: str) -> Subscription | None:
+def subscription_of_workspace(*, workspace_id: str) -> Subscription | None:
     """Return the stored subscription of the workspace; None if the workspace never had a subscription."""
     return Subscription.objects.exclude(status="").filter(pk=workspace_id).first()
 
 
 def has_paying_subscription(*, workspace_id: str) -> bool:
     """Query whether the workspace's stored subscription pays for usage beyond the free credit."""
-    subscription = subscription_of(workspace_id=workspace_id)
+    subscription = subscription_of_workspace(workspace_id=workspace_id)
     return subscription is not None and subscription.pays_for_usage_at(timezone.now())
 
 

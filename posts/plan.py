@@ -113,7 +113,7 @@ class Plan:
         return [change.after.id for change in self.changes]
 
     @cached_property
-    def content(self) -> dict[str, Any]:
+    def hashed_data(self) -> dict[str, Any]:
         """Return the JSON data of a plan of posts from which its hash is computed.
 
         The same request in the same circumstances has the same content: ids of new rows, the current time, balances, trace
@@ -132,7 +132,7 @@ class Plan:
 
         It is `sha256:` and 64 hex digits over the canonical JSON (RFC 8785) of the content.
         """
-        return self.approved_hash or hash_of_content(self.content)
+        return self.approved_hash or hash_of_content(self.hashed_data)
 
 
 def copy_of_group(group: PostGroup) -> PostGroup:

@@ -106,7 +106,7 @@ def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 2
 def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> dict[str, Any]:
     """Return the usage page's template variables for the bill, the subscription, the plans and the open billing alarms."""
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
-    subscription = selectors.subscription_of(workspace_id=page.workspace.id)
+    subscription = selectors.subscription_of_workspace(workspace_id=page.workspace.id)
     bill = MonthBill(page.workspace.id, month.period, billing_mode(), month.spend_cap, subscription)
     pays = subscription is not None and subscription.pays_for_usage_at(now)
     alarms = month_usage.open_alarms_of_workspace(**asked, kinds=ALARM_KINDS_SHOWN_TO_OWNERS)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from billing.models import BillingAlarm
 
-Kind = BillingAlarm.Kind
+AlarmKind = BillingAlarm.Kind
 logger = logging.getLogger(__name__)
 
 

@@ -11,7 +11,7 @@ from billing import processor
 from billing.errors import BillingUnavailable
 from billing.models import MonthCounter, Subscription, UsageReport
 from billing.processor_json import RUNNING_STATUSES
-from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
 from billing.subscription_plans import has_payment_processor
 from workspaces.models import Workspace
@@ -36,7 +36,7 @@ def cancel_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
             _cancel_subscriptions(workspace)
         except (BillingUnavailable, ConcurrentUpdateError) as error:
             detail = f"Its subscription could not be cancelled at the processor: {type(error).__name__}."
-            open_or_update_alarm(Kind.DELETED, workspace.pk, detail)
+            open_or_update_alarm(AlarmKind.DELETED, workspace.pk, detail)
             break
         ended += 1
     return ended
@@ -71,4 +71,4 @@ def _cancel_subscriptions(workspace: Workspace) -> None:
             processor.cancel_subscription(state.subscription_id)
     refresh_subscription(workspace_id=workspace.pk, customer_id=customer_id)
     Subscription.objects.filter(pk=workspace.pk).exclude(status__in=RUNNING_STATUSES).update(closed_at=timezone.now())
-    resolve_alarms(Kind.DELETED, [workspace.pk])
+    resolve_alarms(AlarmKind.DELETED, [workspace.pk])

@@ -26,7 +26,7 @@ from billing.services.usage_reporting import create_usage_reports_for_spending
 from config.db.writes import Write, counter_add_write, counter_insert_or_add_write, insert_writes, write_together
 from workspaces.models import Workspace
 
-Kind = LedgerEntry.Kind
+EntryKind = LedgerEntry.Kind
 MAX_UPDATE_TRIES = 100
 MONTH_KEY, DAY_KEY = ("holder_id", "month"), ("agent_id", "day")
 USAGE_TOTAL_KEY_FIELDS = ("workspace_id", "month", "agent_id", "platform")
@@ -83,7 +83,7 @@ def hold_writes(
             target_id=charge.target_id,
             platform=charge.platform,
             round=rounds.get(charge.target_id, 1),
-            kind=Kind.HOLD,
+            kind=EntryKind.HOLD,
             cents=charge.cents,
             url_posts=charge.url_posts,
             month=day.replace(day=1),
@@ -119,7 +119,7 @@ def settle_holds(*, target_ids: Iterable[str]) -> None:
 
     The usage reports are for spending beyond the free credit. Posts without reserved money are skipped.
     """
-    entries = _entries_ending_holds(target_ids, Kind.SETTLE)
+    entries = _entries_ending_holds(target_ids, EntryKind.SETTLE)
     writes = insert_writes(entries)
     for counter, ended in _month_counters(entries):
         amounts = {"held_cents": -ended.cents, "settled_cents": ended.cents}
@@ -135,7 +135,7 @@ def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
 
     Posts without reserved money are skipped.
     """
-    entries = _entries_ending_holds(target_ids, Kind.RELEASE)
+    entries = _entries_ending_holds(target_ids, EntryKind.RELEASE)
     writes = insert_writes(entries)
     for counter, ended in _month_counters(entries):
         amounts = {"held_cents": -ended.cents, "url_posts": -ended.url_posts}
@@ -156,7 +156,7 @@ def lock_month_counters(
     Needed by transactions that release and hold: without it, two of them that move targets between months could deadlock.
     """
     _require_transaction()
-    holds = LedgerEntry.objects.filter(target_id__in=list(target_ids), kind=Kind.HOLD)
+    holds = LedgerEntry.objects.filter(target_id__in=list(target_ids), kind=EntryKind.HOLD)
     counters = {(holder_id, utc_month_of(due)) for due in due_times for holder_id in (workspace_id, agent_id or "")}
     for hold_agent_id, hold_workspace_id, month in holds.values_list("agent_id", "workspace_id", "month"):
         counters |= {(hold_agent_id, month), (hold_workspace_id, month)}
@@ -210,9 +210,9 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
     Raises PriceAlreadyHeld.
     """
     before = (
-        LedgerEntry.objects.filter(target_id__in=target_ids, kind__in=[Kind.HOLD, Kind.RELEASE])
+        LedgerEntry.objects.filter(target_id__in=target_ids, kind__in=[EntryKind.HOLD, EntryKind.RELEASE])
         .values_list("target_id")
-        .annotate(holds=Count("pk", filter=Q(kind=Kind.HOLD)), releases=Count("pk", filter=Q(kind=Kind.RELEASE)))
+        .annotate(holds=Count("pk", filter=Q(kind=EntryKind.HOLD)), releases=Count("pk", filter=Q(kind=EntryKind.RELEASE)))
     )
     rounds = {}
     for target_id, holds, releases in before:
@@ -231,10 +231,10 @@ def _entries_ending_holds(target_ids: Iterable[str], kind: LedgerEntry.Kind) -> 
     if not (ids := list(target_ids)):
         return []
     entries = LedgerEntry.objects.filter(target_id__in=ids)
-    holds = list(entries.filter(kind=Kind.HOLD).order_by("target_id", "round").select_for_update())
+    holds = list(entries.filter(kind=EntryKind.HOLD).order_by("target_id", "round").select_for_update())
     if not holds:
         return []
-    closed = set(entries.filter(kind__in=[Kind.SETTLE, Kind.RELEASE]).values_list("target_id", "round"))
+    closed = set(entries.filter(kind__in=[EntryKind.SETTLE, EntryKind.RELEASE]).values_list("target_id", "round"))
     return [_closing_entry(hold, kind) for hold in holds if (hold.target_id, hold.round) not in closed]
 
 

@@ -20,7 +20,7 @@ from django.utils import timezone
 from billing.errors import BillingUnavailable, SignatureInvalid, UnknownToProcessor
 from billing.models import ProcessorEvent
 from billing.processor_json import SubscriptionEvent, parse_subscription_event
-from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription, save_subscription_from_event
 from billing.subscription_plans import has_payment_processor
 from config.api.errors import MalformedRequest
@@ -36,7 +36,7 @@ EVENT_LEASE = timedelta(seconds=60)
 EVENT_RETRY_SECONDS = (5, 30, 120, 600, 1800, 3600)
 GIVE_UP_EVENT_AFTER = timedelta(hours=24)
 ALARM_AFTER_FAILURES = 4  # failed attempts to process one event
-Outcome = ProcessorEvent.Outcome
+EventOutcome = ProcessorEvent.Outcome
 _TIME = re.compile(r"[0-9]{1,12}", re.ASCII)
 logger = logging.getLogger(__name__)
 
@@ -91,18 +91,18 @@ def _process(event: ProcessorEvent) -> None:
     subscription_event = parse_subscription_event(event.payload)
     workspace_id = _workspace_of(event, subscription_event) if subscription_event else None
     if subscription_event is None or workspace_id is None:
-        _finish(event, Outcome.IGNORED)
+        _finish(event, EventOutcome.IGNORED)
     elif has_payment_processor():
         try:
             _refresh(workspace_id, subscription_event.customer_id)
         except UnknownToProcessor:
             logger.warning("Event %s is about a customer that does not exist at the processor.", event.event_id)
-            _finish(event, Outcome.IGNORED)
+            _finish(event, EventOutcome.IGNORED)
             return
-        _finish(event, Outcome.APPLIED)
+        _finish(event, EventOutcome.APPLIED)
     else:
         with transaction.atomic():
-            if _finish(event, Outcome.APPLIED):
+            if _finish(event, EventOutcome.APPLIED):
                 save_customer_id_if_unset(workspace_id=workspace_id, customer_id=subscription_event.customer_id)
                 save_subscription_from_event(workspace_id=workspace_id, event=subscription_event)
 
@@ -137,7 +137,7 @@ def _finish(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
     """Mark a payment processor's event as processed; returns False if another worker has already processed the event."""
     rows = claimed_row_queryset(ProcessorEvent.objects.filter(processed_at=None), event)
     if event.attempts >= ALARM_AFTER_FAILURES:
-        resolve_alarms(Kind.EVENTS, [event.event_id])
+        resolve_alarms(AlarmKind.EVENTS, [event.event_id])
     return bool(rows.update(processed_at=timezone.now(), outcome=outcome, due_at=None, lease_until=None))
 
 
@@ -149,9 +149,9 @@ def _try_later(event: ProcessorEvent, fault: str) -> None:
         rows.update(due_at=now + timedelta(seconds=pause), lease_until=None, attempts=F("attempts") + 1)
         result = f"is tried again after {pause} s"
     else:
-        rows.update(due_at=None, lease_until=None, outcome=Outcome.GIVEN_UP)
+        rows.update(due_at=None, lease_until=None, outcome=EventOutcome.GIVEN_UP)
         result = "is given up; the nightly reconciliation will update the subscription"
     if event.attempts + 1 >= ALARM_AFTER_FAILURES:
-        open_or_update_alarm(Kind.EVENTS, event.event_id, f"The event ({event.type}) {result}: {fault}.")
+        open_or_update_alarm(AlarmKind.EVENTS, event.event_id, f"The event ({event.type}) {result}: {fault}.")
     else:
         logger.warning("The processor's event %s %s: %s", event.event_id, result, fault)

@@ -11,7 +11,7 @@ from auditlog.services import record_entry
 from billing import selectors
 from billing.errors import BillingUnavailable, UnknownToProcessor
 from billing.models import BillingAlarm
-from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms, resolve_alarms_except
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms, resolve_alarms_except
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
 from billing.services.usage_reconciliation import reconcile_usage_reports
 from billing.subscription_plans import has_payment_processor
@@ -22,7 +22,7 @@ from workspaces.processor_customers import workspaces_with_customer
 
 NIGHT_HOUR = 3  # hour of the day in UTC
 BATCH_SIZE = 100
-Progress = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 
 
 def _no_progress(line: str) -> None:
@@ -52,11 +52,11 @@ def reconcile_if_night_or_incomplete() -> ReconciliationResult | None:
 
     This is called every hour.
     """
-    unfinished = BillingAlarm.objects.filter(kind=Kind.RECONCILIATION, resolved_at=None).exists()
+    unfinished = BillingAlarm.objects.filter(kind=AlarmKind.RECONCILIATION, resolved_at=None).exists()
     return reconcile_billing() if unfinished or timezone.now().hour == NIGHT_HOUR else None
 
 
-def reconcile_billing(progress: Progress = _no_progress) -> ReconciliationResult:
+def reconcile_billing(progress: ProgressCallback = _no_progress) -> ReconciliationResult:
     """Compare subscriptions and usage with the payment processor, and the month counters with the billing ledger.
 
     `progress` gets progress lines. If the processor does not answer, an alarm stays open until a complete reconciliation.
@@ -67,11 +67,11 @@ def reconcile_billing(progress: Progress = _no_progress) -> ReconciliationResult
         try:
             workspaces, changed = reconcile_subscriptions(progress)
             differences = reconcile_usage_reports(progress)
-            resolve_alarms(Kind.RECONCILIATION, [""])
+            resolve_alarms(AlarmKind.RECONCILIATION, [""])
         except BillingUnavailable:
             complete = False
             open_or_update_alarm(
-                Kind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour."
+                AlarmKind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour."
             )
     return ReconciliationResult(workspaces, changed, differences, raise_alarms_for_wrong_month_counters(progress), complete)
 
@@ -101,7 +101,7 @@ def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> Reconcil
     return result
 
 
-def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int]:
+def reconcile_subscriptions(progress: ProgressCallback = _no_progress) -> tuple[int, int]:
     """Update subscriptions from the payment processor; returns how many workspaces were checked and how many changed.
 
     Checks the workspaces that are customers there and not deleted. A customer that the processor does not know raises an
@@ -114,20 +114,20 @@ def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int
             try:
                 customer_id = workspace.processor_customer_id
                 changed += refresh_subscription(workspace_id=workspace.pk, customer_id=customer_id)
-                resolve_alarms(Kind.CUSTOMER, [workspace.pk])
+                resolve_alarms(AlarmKind.CUSTOMER, [workspace.pk])
             except UnknownToProcessor:
                 open_or_update_alarm(
-                    Kind.CUSTOMER, workspace.pk, f"The customer {customer_id} does not exist at the processor."
+                    AlarmKind.CUSTOMER, workspace.pk, f"The customer {customer_id} does not exist at the processor."
                 )
             except ConcurrentUpdateError:  # events have just updated it
                 continue
         checked, last = checked + len(rows), rows[-1].pk
         progress(f"Subscriptions: {checked} workspaces, {changed} had changed.")
-    resolve_alarms_except(Kind.EVENTS, [])  # all subscriptions are up to date
+    resolve_alarms_except(AlarmKind.EVENTS, [])  # all subscriptions are up to date
     return checked, changed
 
 
-def raise_alarms_for_wrong_month_counters(progress: Progress = _no_progress) -> int:
+def raise_alarms_for_wrong_month_counters(progress: ProgressCallback = _no_progress) -> int:
     """Compare the month counters with the ledger and raise a billing alarm for each difference; returns how many differ.
 
     Only a difference that is found twice counts, because money may move between the statements of one comparison.
@@ -137,8 +137,8 @@ def raise_alarms_for_wrong_month_counters(progress: Progress = _no_progress) -> 
     different = {f"{drift.holder_id} {drift.month:%Y-%m}": drift for drift in first if drift in second}
     for subject, drift in different.items():
         detail = f"The month's counter says {_amounts_text(drift.counter)}, its ledger {_amounts_text(drift.ledger)}."
-        open_or_update_alarm(Kind.BOOKS, subject, detail)
-    resolve_alarms_except(Kind.BOOKS, different)
+        open_or_update_alarm(AlarmKind.BOOKS, subject, detail)
+    resolve_alarms_except(AlarmKind.BOOKS, different)
     progress(f"Ledger: {len(different)} months differ.")
     return len(different)
 

@@ -10,14 +10,14 @@ from django.utils import timezone
 
 from billing import processor
 from billing.models import UsageReport
-from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
 
 # The processor accepts no usage for earlier days, so older sums cannot change.
 COMPARED_DAYS = 35
 # The processor's sums are delayed; customers with newer reports are compared the next time.
 SUMMARY_DELAY = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
-Status = UsageReport.Status
+ReportStatus = UsageReport.Status
 
 
 def reconcile_usage_reports(progress: Callable[[str], None] = lambda line: None) -> int:
@@ -34,13 +34,13 @@ def reconcile_usage_reports(progress: Callable[[str], None] = lambda line: None)
         return 0
     meter_id = processor.fetch_meter_id()
     if meter_id is None:
-        open_or_update_alarm(Kind.USAGE_SUM, "", "The processor has no active meter for STRIPE_METER_EVENT.")
+        open_or_update_alarm(AlarmKind.USAGE_SUM, "", "The processor has no active meter for STRIPE_METER_EVENT.")
         return len(customers)
     _settle_unresolved(meter_id, start, progress)
     pending = _still_pending(customers)
     compared = [customer_id for customer_id in customers if customer_id not in pending]
     different = [customer_id for customer_id in compared if _differs(meter_id, customer_id, start, end)]
-    resolve_alarms(Kind.USAGE_SUM, {"", *compared} - {*different})
+    resolve_alarms(AlarmKind.USAGE_SUM, {"", *compared} - {*different})
     progress(
         f"Usage: {len(customers)} customers, {len(different)} with another sum at the processor, {len(pending)} not compared."
     )
@@ -49,38 +49,42 @@ def reconcile_usage_reports(progress: Callable[[str], None] = lambda line: None)
 
 def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str], None]) -> None:
     """Find out from the payment processor's sums, minute by minute, which unanswered usage reports it has received."""
-    unresolved = UsageReport.objects.filter(status=Status.UNRESOLVED, settled_at__gte=start).exclude(customer_id="")
+    unresolved = UsageReport.objects.filter(status=ReportStatus.UNRESOLVED, settled_at__gte=start).exclude(customer_id="")
     for row in unresolved.order_by("settled_at"):
         minute = row.settled_at.replace(second=0, microsecond=0)
         near = UsageReport.objects.filter(customer_id=row.customer_id, settled_at__gte=minute, settled_at__lt=minute + MINUTE)
-        sent = _cents(near.filter(status=Status.SENT))
+        sent = _cents(near.filter(status=ReportStatus.SENT))
         recorded = processor.fetch_recorded_usage_cents(meter_id, row.customer_id, minute, minute + MINUTE)
         if recorded == sent:
-            open_or_update_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"The processor has not recorded these {row.cents} cents.")
-        elif recorded == sent + _cents(near.filter(status=Status.UNRESOLVED)):
-            UsageReport.objects.filter(pk=row.pk).update(status=Status.SENT, sent_at=row.unknown_since)
-            resolve_alarms(Kind.USAGE_UNRESOLVED, [row.pk])
+            open_or_update_alarm(
+                AlarmKind.USAGE_UNRESOLVED, row.pk, f"The processor has not recorded these {row.cents} cents."
+            )
+        elif recorded == sent + _cents(near.filter(status=ReportStatus.UNRESOLVED)):
+            UsageReport.objects.filter(pk=row.pk).update(status=ReportStatus.SENT, sent_at=row.unknown_since)
+            resolve_alarms(AlarmKind.USAGE_UNRESOLVED, [row.pk])
             progress(f"{row.pk} had arrived.")
         else:
             detail = f"The processor recorded {recorded:g} cents in that minute; {sent} are sent and {row.cents} unknown."
-            open_or_update_alarm(Kind.USAGE_UNRESOLVED, row.pk, detail)
+            open_or_update_alarm(AlarmKind.USAGE_UNRESOLVED, row.pk, detail)
 
 
 def _still_pending(customers: Iterable[str]) -> set[str]:
     """Return the ids of customers whose usage cannot be compared yet: a report is unsent or newer than SUMMARY_DELAY."""
-    lately = Q(status=Status.PENDING) | Q(sent_at__gt=timezone.now() - SUMMARY_DELAY)
+    lately = Q(status=ReportStatus.PENDING) | Q(sent_at__gt=timezone.now() - SUMMARY_DELAY)
     return set(UsageReport.objects.filter(lately, customer_id__in=customers).values_list("customer_id", flat=True))
 
 
 def _differs(meter_id: str, customer_id: str, start: datetime, end: datetime) -> bool:
     reported = _cents(
-        UsageReport.objects.filter(status=Status.SENT, customer_id=customer_id, settled_at__gte=start, settled_at__lt=end)
+        UsageReport.objects.filter(
+            status=ReportStatus.SENT, customer_id=customer_id, settled_at__gte=start, settled_at__lt=end
+        )
     )
     recorded = processor.fetch_recorded_usage_cents(meter_id, customer_id, start, end)
     if recorded == reported:
         return False
     detail = f"Since {start:%Y-%m-%d} the processor has {recorded:g} cents of usage, {reported} were reported."
-    open_or_update_alarm(Kind.USAGE_SUM, customer_id, detail)
+    open_or_update_alarm(AlarmKind.USAGE_SUM, customer_id, detail)
     return True
 
 

@@ -22,7 +22,7 @@ from django.utils import timezone
 from billing import processor
 from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
 from billing.processor import MeterEvent, UsageReportOutcome, UsageReportReceipt
-from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
 from billing.subscription_plans import has_payment_processor
 from config.jobs.claims import claim_due, claimed_row_queryset, release_claims
 from config.jobs.wake_up import wake_worker_loop_after_commit
@@ -37,7 +37,7 @@ RESEND_WITHIN = timedelta(hours=23)
 MAX_REPORT_AGE = timedelta(days=34, hours=23)
 WAIT_FOR_SUBSCRIPTION = timedelta(hours=1)
 REPORT_RETRY_SECONDS = (10, 60, 300, 900, 3600)
-Status = UsageReport.Status
+ReportStatus = UsageReport.Status
 _MONTH = attrgetter("workspace_id", "month")
 
 
@@ -111,7 +111,7 @@ def send_due_usage_reports(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunRes
     taken = {
         row.workspace_id for (row, _), outcome in zip(begun, outcomes, strict=True) if outcome is UsageReportOutcome.RECORDED
     }
-    for kind in (Kind.USAGE_WAITS, Kind.USAGE_REFUSED):
+    for kind in (AlarmKind.USAGE_WAITS, AlarmKind.USAGE_REFUSED):
         resolve_alarms(kind, taken)
     return UsageReportRunResult(
         len(claimed), sum(outcome in (UsageReportOutcome.UNKNOWN, UsageReportOutcome.NOT_SERVED) for outcome in outcomes)
@@ -163,8 +163,10 @@ def _too_late(row: UsageReport, now: datetime) -> str | None:
 def _give_up(row: UsageReport, reason: str) -> None:
     """Stop sending a usage report to the payment processor and raise a billing alarm."""
     rows = claimed_row_queryset(UsageReport.objects.all(), row)
-    if rows.update(status=Status.UNRESOLVED, due_at=None, lease_until=None):
-        open_or_update_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"Usage of {row.workspace_id} is no longer reported: {reason}.")
+    if rows.update(status=ReportStatus.UNRESOLVED, due_at=None, lease_until=None):
+        open_or_update_alarm(
+            AlarmKind.USAGE_UNRESOLVED, row.pk, f"Usage of {row.workspace_id} is no longer reported: {reason}."
+        )
 
 
 def _begin_attempt(row: UsageReport, customer_id: str, now: datetime) -> MeterEvent | None:
@@ -177,11 +179,11 @@ def _begin_attempt(row: UsageReport, customer_id: str, now: datetime) -> MeterEv
 
 def _wait_for_subscription(workspace_id: str, now: datetime) -> None:
     """Postpone a workspace's usage reports because no subscription pays for the usage, and raise a billing alarm."""
-    rows = UsageReport.objects.filter(workspace_id=workspace_id, status=Status.PENDING)
+    rows = UsageReport.objects.filter(workspace_id=workspace_id, status=ReportStatus.PENDING)
     if rows.update(due_at=now + WAIT_FOR_SUBSCRIPTION):
         waiting = rows.aggregate(cents=Sum("cents", default=0))["cents"]
         detail = f"{waiting} cents beyond the free credit cannot be reported: no subscription pays for them."
-        open_or_update_alarm(Kind.USAGE_WAITS, workspace_id, detail)
+        open_or_update_alarm(AlarmKind.USAGE_WAITS, workspace_id, detail)
 
 
 def _record(row: UsageReport, receipt: UsageReportReceipt) -> None:
@@ -193,9 +195,9 @@ def _record(row: UsageReport, receipt: UsageReportReceipt) -> None:
     again = now + timedelta(seconds=REPORT_RETRY_SECONDS[min(row.attempts, len(REPORT_RETRY_SECONDS)) - 1])
     outcome: dict[str, Any] = {"due_at": again, "last_error": receipt.fault}
     if receipt.outcome is UsageReportOutcome.RECORDED:
-        outcome = {"status": Status.SENT, "sent_at": now, "due_at": None}
+        outcome = {"status": ReportStatus.SENT, "sent_at": now, "due_at": None}
     elif receipt.outcome is not UsageReportOutcome.UNKNOWN:
         outcome["unknown_since"] = row.unknown_since
     claimed_row_queryset(UsageReport.objects.all(), row).update(lease_until=None, **outcome)
     if receipt.outcome is UsageReportOutcome.REFUSED:
-        open_or_update_alarm(Kind.USAGE_REFUSED, row.workspace_id, f"Usage report {row.pk}: {receipt.fault}")
+        open_or_update_alarm(AlarmKind.USAGE_REFUSED, row.workspace_id, f"Usage report {row.pk}: {receipt.fault}")

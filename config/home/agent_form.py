@@ -14,7 +14,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from agents.dashboard.forms import AGENT_SCOPE_LABELS, DEFAULT_SCOPES, MODE_LABELS, scope_field
 from agents.models import Agent
-from agents.serializers import INT32
+from agents.serializers import MAX_INT32
 from config.api.caller import AgentMode
 from config.api.fields import INT64
 from config.api.webhook_url import MAX_LENGTH
@@ -90,7 +90,7 @@ class AgentForm(AgentRulesForm):
         help_text="Empty: only the workspace's cap applies.",
     )
     posts_per_day_cap = forms.IntegerField(
-        required=False, min_value=1, max_value=INT32, label="Posts in a day", help_text="Counted by account and UTC day."
+        required=False, min_value=1, max_value=MAX_INT32, label="Posts in a day", help_text="Counted by account and UTC day."
     )
     monthly_social_url_post_cap = forms.IntegerField(
         required=False,

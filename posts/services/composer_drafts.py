@@ -17,7 +17,7 @@ from django.utils.dateparse import parse_datetime
 from config.api.caller import Caller, require_access
 from posts.models import ComposerDraft, PostGroup
 
-MAX_DRAFTS = 30  # of one person in a workspace; the oldest is deleted for a new one
+MAX_DRAFTS_PER_PERSON = 30  # of one person in a workspace; the oldest is deleted for a new one
 
 FormFields = Mapping[str, Sequence[str]]
 
@@ -59,7 +59,7 @@ def save_draft(
 
     `editor` identifies the open page, and `seen` is the `saved_at` that the page has loaded or saved last. If another page
     has saved something else since then, nothing is replaced: the entered content becomes a second draft. A new draft deletes
-    the person's oldest ones, so that at most MAX_DRAFTS remain.
+    the person's oldest ones, so that at most MAX_DRAFTS_PER_PERSON remain.
     """
     content = {name: list(values) for name, values in fields.items()}
     for _ in range(2):
@@ -130,5 +130,5 @@ def _parsed(seen: str) -> object:
 
 def _delete_oldest(own: QuerySet[ComposerDraft]) -> None:
     latest = own.order_by("-saved_at").values_list("pk", flat=True)
-    if surplus := list(latest[MAX_DRAFTS - 1 :]):
+    if surplus := list(latest[MAX_DRAFTS_PER_PERSON - 1 :]):
         ComposerDraft.objects.filter(pk__in=surplus).delete()

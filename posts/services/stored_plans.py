@@ -78,7 +78,7 @@ def make_and_store_plan(*, caller: Caller, planned: RequestToPlan, audited_as: C
             post_group_id=planned.post_group_id or None,
             request=dict(planned.request),
             preview=planned.preview(plan),
-            content=plan.content,
+            content=plan.hashed_data,
             hash=plan.hash,
             maker=caller.idempotency_key_owner,
             created_by_type=caller.actor_type,
@@ -177,14 +177,14 @@ def _make_plan_again(stored: StoredPlan, planned: RequestToPlan, maker: Caller, 
     """
     plan = planned.make_plan(caller=maker, dry_run=dry_run)
     if plan.hash != stored.hash:
-        changed = itertools.islice(_changed_fields("", stored.content, plan.content), MAX_CHANGES_SHOWN)
+        changed = itertools.islice(_changed_fields("", stored.content, plan.hashed_data), MAX_CHANGES_SHOWN)
         message = "This is no longer as in the plan."
         raise PlanChanged(details=[{"field": name, "code": "changed", "message": message} for name in changed])
     if maker is caller:
         return replace(plan, audit={"plan_id": stored.id})
     if maker.mode != AgentMode.DRAFT and plan.changes:
         agreed, plan = plan, planned.make_plan(caller=replace(maker, mode=AgentMode.ALLOW_PUBLISH), dry_run=dry_run)
-        if [each["before"] for each in plan.content["posts"]] != [each["before"] for each in agreed.content["posts"]]:
+        if [each["before"] for each in plan.hashed_data["posts"]] != [each["before"] for each in agreed.hashed_data["posts"]]:
             raise PlanChanged()  # somebody has edited the group between the two
         confirmed = ("post.confirmed", None)
         changes = [

@@ -19,7 +19,7 @@ from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, User, Workspace
 from workspaces.services.workspaces import mark_workspace_deleted
 from workspaces.sign_in.oidc_claims import OidcIdentity
-from workspaces.sign_in.sessions import end_sessions
+from workspaces.sign_in.sessions import end_sessions_of_user
 
 
 def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User:
@@ -90,7 +90,7 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
         user.clear_personal_data()
         if not dry_run:
             user.save()
-            end_sessions(user)
+            end_sessions_of_user(user)
             joined.delete()
             for workspace in owned:
                 mark_workspace_deleted(caller=caller, workspace=workspace)

@@ -87,7 +87,7 @@ def record_session_use(request: HttpRequest, user: User) -> datetime:
     return row.last_used_at
 
 
-def operator_session_expired(request: HttpRequest, last_used_at: datetime) -> bool:
+def has_operator_session_expired(request: HttpRequest, last_used_at: datetime) -> bool:
     """Return whether an operator's sign-in session is older than OPERATOR_SESSION_HOURS or was unused for too long."""
     now = timezone.now()
     began = datetime.fromtimestamp(request.session[SIGNED_IN_AT], UTC)
@@ -95,7 +95,7 @@ def operator_session_expired(request: HttpRequest, last_used_at: datetime) -> bo
     return too_old or now - last_used_at >= timedelta(minutes=settings.OPERATOR_IDLE_MINUTES)
 
 
-def sessions_of(user: User) -> list[UserSession]:
+def sessions_of_user(user: User) -> list[UserSession]:
     """Return the valid ones of a user's 100 most recently used sign-in sessions, most recently used first."""
     rows = UserSession.objects.filter(user=user, session__expire_date__gt=timezone.now()).select_related("session")
     hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
@@ -105,7 +105,7 @@ def sessions_of(user: User) -> list[UserSession]:
 def sign_out_everywhere(*, caller: Caller, operation: str = "users.sign_out") -> None:
     """End all sign-in sessions of the calling user, in all browsers. The identity provider's access tokens stay valid."""
     with transaction.atomic():
-        end_sessions(User.objects.get(pk=caller.actor_id))
+        end_sessions_of_user(User.objects.get(pk=caller.actor_id))
         _record_session_end(caller, operation)
 
 
@@ -126,13 +126,13 @@ def end_other_sessions(*, caller: Caller, session_key: str) -> User:
     """
     with transaction.atomic():
         user = User.objects.get(pk=caller.actor_id)
-        end_sessions(user, except_key=session_key)
+        end_sessions_of_user(user, except_key=session_key)
         _record_session_end(caller, "users.end_other_sessions")
     user.refresh_from_db()
     return user
 
 
-def end_sessions(user: User, *, except_key: str = "") -> None:
+def end_sessions_of_user(user: User, *, except_key: str = "") -> None:
     """End a user's sign-in sessions: delete their rows, and raise the counter (epoch) that valid sessions must match.
 
     The new epoch also ends sessions without a row of UserSession. The session with `except_key` can be moved to it.

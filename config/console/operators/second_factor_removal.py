@@ -14,7 +14,7 @@ from config.api.caller import system_caller
 from config.console.models import SecondFactor
 from config.db.retention import ExpiredRowsRule
 from workspaces.models import User
-from workspaces.sign_in.sessions import end_sessions
+from workspaces.sign_in.sessions import end_sessions_of_user
 
 UNCONFIRMED_TTL = timedelta(days=1)
 
@@ -33,7 +33,7 @@ def remove_second_factor_and_sessions(name: str) -> bool:
         raise NoSuchOperator(name)
     with transaction.atomic():
         removed, _ = SecondFactor.objects.filter(user=user).delete()
-        end_sessions(user)
+        end_sessions_of_user(user)
         record_entry(
             caller=replace(system_caller(), retention_tier="enterprise"),
             operation="operators.reset_second_factor",

@@ -12,7 +12,7 @@ from accounts.models import ConnectedAccount
 from config.console.retention_run import run_retention
 from media.models import MediaAsset
 from posts.models import ComposerDraft, PostGroup
-from posts.services.composer_drafts import MAX_DRAFTS
+from posts.services.composer_drafts import MAX_DRAFTS_PER_PERSON
 from tests.conftest import ApiClient
 from tests.factories import MediaAssetFactory
 from tests.posts.calls import patch
@@ -200,10 +200,10 @@ def test_a_file_that_was_deleted_meanwhile_is_named(dashboard: Dashboard, worksp
 def test_drafts_are_limited_in_number_and_age(
     dashboard: Dashboard, clock: time_machine.Traveller, owner: User, account: ConnectedAccount
 ) -> None:
-    for number in range(MAX_DRAFTS + 2):
+    for number in range(MAX_DRAFTS_PER_PERSON + 2):
         clock.shift(1)
         keep(dashboard, account, key=f"{KEY}-{number}", text=f"Number {number}")
-    assert ComposerDraft.objects.count() == MAX_DRAFTS
+    assert ComposerDraft.objects.count() == MAX_DRAFTS_PER_PERSON
     assert not ComposerDraft.objects.filter(key=f"{KEY}-0").exists()
 
     dashboard.post("compose-discard", draft=f"{KEY}-9")
