@@ -1,7 +1,8 @@
 """Writes of many rows that happen together or not at all: one SQL statement on PostgreSQL, one transaction on SQLite.
 
 PostgreSQL gets all writes as data-modifying CTEs of one prepared statement, which takes a fraction of the time of one
-statement for each table. Tables and columns come from the models. The SQL of each shape is made only once.
+statement for each table. Tables and columns come from the models. The SQL does not depend on the number of rows
+(config/db/given_rows.py), so it is made only once.
 """
 
 from __future__ import annotations
@@ -15,21 +16,12 @@ from functools import lru_cache
 from typing import Any
 
 from django.db import DataError, connection, models, transaction
-from django.db.backends.utils import CursorWrapper
 
 from config.db.fast_read import prepared_cursor
-from config.db.ids import PrefixedIdField
+from config.db.given_rows import GivenRows, is_document
 
-ROWS_PER_INSERT = 500
-PARAMETERS_PER_STATEMENT = 20_000  # longer statements take PostgreSQL and the driver more time for each row
-MAX_PREPARED_PARAMETERS, MAX_CACHED_ROWS = 300, 20  # larger shapes are too rare to keep
+ROWS_PER_STATEMENT = 500
 _DIVISION_BY_ZERO = "22012"
-# Fields whose values the PostgreSQL driver takes as they are, without a conversion by Django.
-_PLAIN_FIELDS = (
-    *(models.BooleanField, models.CharField, models.TextField, PrefixedIdField, models.DateField, models.DateTimeField),
-    *(models.SmallIntegerField, models.IntegerField, models.BigIntegerField),
-    *(models.PositiveSmallIntegerField, models.PositiveIntegerField, models.PositiveBigIntegerField),
-)
 
 
 @dataclass(frozen=True)
@@ -49,13 +41,13 @@ class Write:
 
 def insert_writes(rows: Sequence[models.Model]) -> list[Write]:
     """Return the writes that insert new rows of one model, in their order."""
-    return [_insert(rows[start : start + ROWS_PER_INSERT]) for start in range(0, len(rows), ROWS_PER_INSERT)]
+    return [_insert(rows[start : start + ROWS_PER_STATEMENT]) for start in range(0, len(rows), ROWS_PER_STATEMENT)]
 
 
 def insert_or_replace_write(row: models.Model, *, replace_if: str, params: Sequence[Any], subject: Any) -> Write:
     """Return the write that inserts a row, or replaces the stored row with this primary key if the SQL condition holds."""
     plain = _insert([row])
-    key, *others = _columns(type(row))
+    key, *others = _columns(type(row))[1].names
     sets = ", ".join(f"{column} = excluded.{column}" for column in others)
     table = _quoted(row._meta.db_table)
     sql = plain.sql.replace(
@@ -104,19 +96,14 @@ def write_together(writes: Sequence[Write]) -> Write | None:
     if len(writes) == 1 and writes[0].rows == 1:  # changes its row or nothing
         return _first_failed(writes)
     undoable = any(write.may_fail for write in writes) and connection.in_atomic_block
-    params = [value for write in writes for value in write.params]
-    if connection.vendor == "postgresql" and 0 < len(params) <= PARAMETERS_PER_STATEMENT:
-        small = len(params) <= MAX_PREPARED_PARAMETERS
-        numbered = small and not connection.queries_logged
-        sql = (_joined if small else _joined.__wrapped__)(
-            tuple(write.sql for write in writes), tuple(write.rows for write in writes), numbered
-        )
+    if connection.vendor == "postgresql" and writes:
+        numbered = not connection.queries_logged
+        sql = _joined(tuple(write.sql for write in writes), tuple(write.rows is not None for write in writes), numbered)
+        params = [value for write in writes for value in write.params]
+        params += [write.rows for write in writes if write.rows is not None]
         try:
             # Outside a transaction the statement is its own; inside, a failure undoes this statement alone.
-            with (
-                transaction.atomic() if undoable else nullcontext(),
-                prepared_cursor(numbered=True) if numbered else cursor_for_params(params) as cursor,
-            ):
+            with transaction.atomic() if undoable else nullcontext(), prepared_cursor(numbered=numbered) as cursor:
                 cursor.execute(sql, params)
             return None
         except DataError as error:
@@ -128,30 +115,30 @@ def write_together(writes: Sequence[Write]) -> Write | None:
         return failed
 
 
-def cursor_for_params(params: Sequence[Any]) -> CursorWrapper:
-    """Return a cursor that prepares its statement if that has few parameters: batches of many rows are rarely alike."""
-    return prepared_cursor() if len(params) <= MAX_PREPARED_PARAMETERS else connection.cursor()
-
-
 def _first_failed(writes: Sequence[Write]) -> Write | None:
     """Run writes one after another until one of them affects another number of rows than it must; return that one."""
     for write in writes:
-        with cursor_for_params(write.params) as cursor:
-            cursor.execute(write.sql, write.params)
-            if len(cursor.fetchall()) != write.rows and write.rows is not None:
-                return write
+        if len(run_write(write)) != write.rows and write.rows is not None:
+            return write
     return None
 
 
-@lru_cache(maxsize=1000)
-def _joined(statements: tuple[str, ...], rows: tuple[int | None, ...], numbered: bool) -> str:
-    """Return one statement with these as CTEs, which divides by zero if one of them affects another number of rows.
+def run_write(write: Write) -> list[Any]:
+    """Run one write and return the values of its only column, for the rows that it has affected."""
+    with prepared_cursor() as cursor:
+        cursor.execute(write.sql, write.params)
+        return [value for (value,) in cursor.fetchall()]
 
-    CASE evaluates its conditions in order, and a CTE runs when it is first read, so the statements run in their order. With
-    `numbered`, the placeholders are `$1`, `$2` and so on.
+
+@lru_cache(maxsize=1000)
+def _joined(statements: tuple[str, ...], counted: tuple[bool, ...], numbered: bool) -> str:
+    """Return one statement with these as CTEs, which divides by zero if a counted one affects another number of rows.
+
+    The numbers of rows are its last parameters. CASE evaluates its conditions in order, and a CTE runs when it is first
+    read, so the statements run in their order. With `numbered`, the placeholders are `$1`, `$2` and so on.
     """
     parts = ", ".join(f"w{place} AS ({sql})" for place, sql in enumerate(statements))
-    wrong = ["< 0" if count is None else f"<> {count}" for count in rows]
+    wrong = ["<> %s" if each else "< 0" for each in counted]
     checks = " ".join(f"WHEN (SELECT count(*) FROM w{place}) {test} THEN 0" for place, test in enumerate(wrong))  # noqa: S608
     joined = f"WITH {parts} SELECT 1 / CASE {checks} ELSE 1 END"
     if not numbered:
@@ -162,23 +149,21 @@ def _joined(statements: tuple[str, ...], rows: tuple[int | None, ...], numbered:
 
 def _insert(rows: Sequence[models.Model]) -> Write:
     model = type(rows[0])
-    params = [
-        value if prepare is None or value is None else prepare(value, connection)
-        for row in rows
-        for field, prepare in _fields(model, connection.vendor)
-        for value in [field.pre_save(row, True)]
-    ]
-    make_sql = _insert_sql if len(rows) <= MAX_CACHED_ROWS else _insert_sql.__wrapped__
-    return Write(make_sql(model, len(rows)), params, len(rows), may_fail=False)
+    fields, columns = _columns(model)
+    values = [[field.pre_save(row, True) for field in fields] for row in rows]
+    sql = _insert_sql(model, 2 if is_document(len(rows)) else len(rows))
+    return Write(sql, columns.parameters(values), len(rows), may_fail=False)
 
 
 @lru_cache(maxsize=1000)
 def _insert_sql(model: type[models.Model], count: int) -> str:
-    columns = _columns(model)
-    row = f"({', '.join(['%s'] * len(columns))})"
-    values = ", ".join([row] * count)
-    table, key = _quoted(model._meta.db_table), columns[0]
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {values} RETURNING {key}"  # noqa: S608
+    _, columns = _columns(model)
+    names, table = ", ".join(columns.names), _quoted(model._meta.db_table)
+    if is_document(count):
+        sql = f"WITH {columns.sql(count)} INSERT INTO {table} ({names}) SELECT {names} FROM given"  # noqa: S608
+    else:
+        sql = f"INSERT INTO {table} ({names}) {columns.values_sql(count)}"  # noqa: S608
+    return f"{sql} RETURNING {columns.names[0]}"
 
 
 @lru_cache(maxsize=200)
@@ -193,21 +178,11 @@ def _counter_sql(
 
 
 @lru_cache(maxsize=200)
-def _fields(model: type[models.Model], vendor: str) -> list[tuple[Any, Any]]:
-    """Return the fields of a model, the primary key first; each with the function that prepares its values, if needed."""
+def _columns(model: type[models.Model]) -> tuple[list[Any], GivenRows]:
+    """Return the stored fields of a model, the primary key first, and their columns."""
     stored = [field for field in model._meta.concrete_fields if field.db_returning is False]
-    stored.sort(key=lambda field: not field.primary_key)
-    plain = vendor == "postgresql"
-    return [(field, None if plain and _is_plain(field) else field.get_db_prep_save) for field in stored]
-
-
-def _is_plain(field: Any) -> bool:
-    return type(field.target_field if field.is_relation else field) in _PLAIN_FIELDS
-
-
-@lru_cache(maxsize=200)
-def _columns(model: type[models.Model]) -> list[str]:
-    return [_quoted(str(field.column)) for field, _ in _fields(model, connection.vendor)]
+    fields: list[Any] = sorted(stored, key=lambda field: not field.primary_key)
+    return fields, GivenRows([_quoted(field.column) for field in fields], fields)
 
 
 def _quoted(name: str) -> str:

@@ -19,9 +19,8 @@ from django.db import connection, transaction
 from django.db.models import Model
 
 from config.db.models import DueRow
-from config.db.writes import Write, cursor_for_params
-
-ROWS_PER_STATEMENT = 100  # the driver's parser needs more time for each row of a longer statement
+from config.db.given_rows import GivenRows, is_document
+from config.db.writes import ROWS_PER_STATEMENT, Write, run_write
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def apply_fenced_updates(writes: Sequence[FencedUpdate]) -> list[bool]:
     """
     statements = fenced_update_writes(writes)
     with transaction.atomic(savepoint=False) if len(statements) > 1 else nullcontext():
-        changed = {pk for statement in statements for pk in _run(statement)}
+        changed = {pk for statement in statements for pk in run_write(statement)}
     for write in writes:
         if write.row.pk in changed:
             for name, value in write.changes.items():
@@ -68,25 +67,22 @@ def fenced_update_writes(updates: Sequence[FencedUpdate], subject: Any = None) -
     ]
 
 
-def _run(statement: Write) -> list[str]:
-    with cursor_for_params(statement.params) as cursor:
-        cursor.execute(statement.sql, statement.params)
-        return [pk for (pk,) in cursor.fetchall()]
-
-
 def _statement(
-    updates: Sequence[FencedUpdate], names: Sequence[str], states: Sequence[str], guards: Sequence[str], subject: Any
+    updates: Sequence[FencedUpdate], names: tuple[str, ...], states: Sequence[str], guards: tuple[str, ...], subject: Any
 ) -> Write:
     """Return one SQL statement that writes the same fields of many rows and returns the primary keys of the changed rows."""
-    options = updates[0].row._meta
-    fields: list[Any] = [options.get_field(name) for name in names]
-    parameters: list[Any] = []
-    for update in updates:
-        values = zip(fields, update.changes.values(), strict=True)
-        parameters += [update.row.pk, *(getattr(update.row, name) for name in guards)]
-        parameters += [field.get_db_prep_save(value, connection) for field, value in values]
-    sql = _sql(type(updates[0].row), len(updates), tuple(names), len(states), tuple(guards))
-    return Write(sql, [*parameters, *states], len(updates), subject)
+    model = type(updates[0].row)
+    rows = [
+        [update.row.pk, *(getattr(update.row, name) for name in guards), *update.changes.values()] for update in updates
+    ]
+    sql = _sql(model, 2 if is_document(len(rows)) else len(rows), names, len(states), guards)
+    return Write(sql, [*_given_rows(model, names, guards).parameters(rows), *states], len(updates), subject)
+
+
+@lru_cache(maxsize=500)
+def _given_rows(model: type[Model], names: tuple[str, ...], guards: tuple[str, ...]) -> GivenRows:
+    columns = ["id", *(f"old_{name}" for name in guards), *(f"new_{name}" for name in names)]
+    return GivenRows(columns, [model._meta.pk, *map(model._meta.get_field, (*guards, *names))])
 
 
 @lru_cache(maxsize=500)
@@ -94,15 +90,15 @@ def _sql(model: type[Model], rows: int, names: tuple[str, ...], states: int, gua
     options, quote = model._meta, connection.ops.quote_name
     fields: list[Any] = [options.get_field(name) for name in names]
     table, key = quote(options.db_table), quote(str(options.pk.column))
-    row = f"({', '.join(['%s'] * (1 + len(guards) + len(fields)))})"
-    columns = ", ".join(["id", *(f"old_{name}" for name in guards), *(f"v{number}" for number in range(len(fields)))])
-    assignments = ", ".join(f"{quote(str(each.column))} = {_cast(f'given.v{n}', each)}" for n, each in enumerate(fields))
+    assignments = ", ".join(
+        f"{quote(str(field.column))} = {_cast(f'given.new_{name}', field)}" for name, field in zip(names, fields, strict=True)
+    )
     conditions = [f"{table}.{key} = given.id", *(f"{table}.{name} = given.old_{name}" for name in guards)]
     if states:
         conditions.append(f"{table}.status IN ({', '.join(['%s'] * states)})")
     return (
-        f"WITH given ({columns}) AS (VALUES {', '.join([row] * rows)}) UPDATE {table} SET {assignments} "  # noqa: S608
-        f"FROM given WHERE {' AND '.join(conditions)} RETURNING {table}.{key}"  # all names are the models' own
+        f"WITH {_given_rows(model, names, guards).sql(rows)} UPDATE {table} SET {assignments} FROM given "  # noqa: S608
+        f"WHERE {' AND '.join(conditions)} RETURNING {table}.{key}"  # all names are the models' own
     )
 
 

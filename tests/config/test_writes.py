@@ -120,7 +120,7 @@ def test_a_row_is_replaced_only_if_the_condition_holds() -> None:
 
 
 def test_more_values_than_one_statement_takes_are_still_all_or_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writes, "PARAMETERS_PER_STATEMENT", 20)
+    monkeypatch.setattr(writes, "ROWS_PER_STATEMENT", 3)
     MonthCounter.objects.bulk_create([counter()])
     records = [record(id=f"key-{n}") for n in range(10)]
 
