@@ -107,6 +107,14 @@ class Platform:
         Raises Transient for every error.
         """
 
+    def first_step(self, grant: Grant, content: Content) -> Progress:
+        """Return the step with which publishing a post begins: START in the base class `Platform`.
+
+        An adapter may return a later step for a post that needs nothing from the platform before it. This method calls no
+        server, and may raise any error, after which publishing begins with START.
+        """
+        return START
+
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take one step of publishing a post at the platform, such as an upload.
 

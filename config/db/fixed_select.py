@@ -20,10 +20,14 @@ Row = TypeVar("Row", bound=Model)
 
 
 class _Table:
-    """A table of a SELECT: its model, the foreign key that refers to it, and the place of its columns in each row."""
+    """A table of a SELECT: its model, the path of foreign keys to it, and the place of its columns in each row.
 
-    def __init__(self, model: type[Model], key: Any, start: int) -> None:
+    `key` is the last foreign key of the path, and `owner` the path of the table that has it.
+    """
+
+    def __init__(self, model: type[Model], path: str, key: Any, start: int) -> None:
         self.model, self.key, self.fields = model, key, cast(Any, model._meta.concrete_fields)
+        self.path, self.owner = path, path.rpartition("__")[0]
         self.names = [field.attname for field in self.fields]
         self.columns = slice(start, start + len(self.fields))
         self.primary_key = start + self.names.index(model._meta.pk.attname)
@@ -40,28 +44,36 @@ class FixedSelect(Generic[Row]):
 
     `FixedSelect(ApiKey, where=("token_sha256",), join=("agent",))(digest)` returns the list of
     `ApiKey.objects.filter(token_sha256=digest).select_related("agent")`. Rows that refer to the same row share its instance.
+    `join` names a reference of a joined row by its path, after that row: `("group", "group__workspace")`. `for_update` locks
+    the rows.
     """
 
     def __init__(
         self,
         model: type[Row],
-        where: tuple[str, ...],
+        where: tuple[str, ...] = (),
         join: tuple[str, ...] = (),
         order_by: str = "",
         where_in: str | None = None,
+        *,
+        for_update: bool = False,
     ) -> None:
         self._model, self._where, self._join, self._order_by, self._where_in = model, where, join, order_by, where_in
+        self._for_update = for_update
 
     def __call__(self, *values: Any) -> list[Row]:
         own, *others = self._tables
         found, joined = list[Row](), dict[Any, Any]()
         for row in self._rows(values):
             found.append(own.instance(row))
+            instances: dict[str, Any] = {"": found[-1]}
             for table in others:
-                identity = table.key, row[table.primary_key]
+                identity = table.path, row[table.primary_key]
                 if identity not in joined:
                     joined[identity] = None if identity[1] is None else table.instance(row)
-                table.key.set_cached_value(found[-1], joined[identity])
+                instances[table.path] = joined[identity]
+                if owner := instances[table.owner]:
+                    table.key.set_cached_value(owner, joined[identity])
         return found
 
     def first(self, *values: Any) -> Row | None:
@@ -78,9 +90,13 @@ class FixedSelect(Generic[Row]):
 
     @cached_property
     def _tables(self) -> list[_Table]:
-        tables = [_Table(self._model, None, 0)]
-        for key in map(self._model._meta.get_field, self._join):
-            tables.append(_Table(key.related_model, key, tables[-1].columns.stop))  # type: ignore[arg-type]
+        tables = [_Table(self._model, "", None, 0)]
+        models: dict[str, Any] = {"": self._model}
+        for path in self._join:
+            owner, _, name = path.rpartition("__")
+            key = models[owner]._meta.get_field(name)
+            models[path] = key.related_model
+            tables.append(_Table(key.related_model, path, key, tables[-1].columns.stop))
         return tables
 
     @cached_property
@@ -97,9 +113,11 @@ class FixedSelect(Generic[Row]):
         columns = ", ".join(quoted_column(field) for table in self._tables for field in table.fields)
         sql = f"SELECT {columns} FROM {quote(self._model._meta.db_table)}"  # noqa: S608 - only names from the models
         for table in self._tables[1:]:
-            on = f"{quoted_column(table.key.target_field)} = {own(table.key.name)}"
+            on = f"{quoted_column(table.key.target_field)} = {quoted_column(table.key)}"
             sql += f" LEFT JOIN {quote(table.model._meta.db_table)} ON {on}"
         conditions = [f"{own(name)} = %s" for name in self._where]
         conditions += [] if self._where_in is None else [in_list_condition(own(self._where_in))]
         sql += f" WHERE {' AND '.join(conditions)}"
-        return sql + (f" ORDER BY {own(self._order_by)}" if self._order_by else "")
+        sql += f" ORDER BY {own(self._order_by)}" if self._order_by else ""
+        lock = self._for_update and connections[DEFAULT_DB_ALIAS].features.has_select_for_update
+        return f"{sql} FOR UPDATE" if lock else sql

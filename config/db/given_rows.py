@@ -50,13 +50,16 @@ class GivenRows:
         document = is_document(len(rows))
         conversions = self._for_document if document else self._for_values
         converted = [
-            [value if convert is None or value is None else convert(value) for value, convert in zip(row, conversions)]
+            [
+                value if convert is None or value is None else convert(value)
+                for value, convert in zip(row, conversions, strict=True)
+            ]
             for row in rows
         ]
         if not document:
             return [value for row in converted for value in row]
         names = [name.strip('"') for name in self.names]
-        return [_json([dict(zip(names, row)) for row in converted])]
+        return [_json([dict(zip(names, row, strict=True)) for row in converted])]
 
 
 def is_document(count: int) -> bool:
@@ -71,6 +74,8 @@ def _conversion(field: Any, *, document: bool) -> Callable[[Any], Any] | None:
         return None
     if document and kind is models.BinaryField:
         return lambda value: f"\\x{value.hex()}"
+    if document:
+        return lambda value: None if (prepared := field.get_db_prep_save(value, connection)) is None else str(prepared)
     return lambda value: field.get_db_prep_save(value, connection)
 
 

@@ -162,7 +162,7 @@ def _insert_sql(model: type[models.Model], count: int) -> str:
     if is_document(count):
         sql = f"WITH {columns.sql(count)} INSERT INTO {table} ({names}) SELECT {names} FROM given"  # noqa: S608
     else:
-        sql = f"INSERT INTO {table} ({names}) {columns.values_sql(count)}"  # noqa: S608
+        sql = f"INSERT INTO {table} ({names}) {columns.values_sql(count)}"
     return f"{sql} RETURNING {columns.names[0]}"
 
 

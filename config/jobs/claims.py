@@ -8,8 +8,9 @@ cut off) cannot overwrite the work of the worker that claimed the row after it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from django.db import connection
@@ -54,23 +55,33 @@ def unclaimed_due_rows(queryset: QuerySet[Row], *, now: datetime | None = None) 
     return queryset.filter(free, due_at__lte=now).order_by("due_at", "pk")
 
 
-def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows_found: bool = False) -> list[Row]:
+def claim_due(
+    queryset: QuerySet[Row],
+    *,
+    limit: int,
+    lease: timedelta,
+    due_rows_found: bool = False,
+    read: Callable[[Iterable[str]], Sequence[Row]] | None = None,
+) -> list[Row]:
     """Claim up to `limit` due rows for one worker: no other worker gets these rows until the time `lease` has passed.
 
     The rows are found and claimed by one statement, in which PostgreSQL skips rows that another worker is claiming; on SQLite
     only one statement writes at a time. The query before it avoids taking SQLite's only write lock in an idle poll;
     `due_rows_found` skips that query, for callers that have just found due rows. The statement runs without the queryset's
     joins, which are read for the claimed rows only: otherwise the database could join and sort all due rows before it applies
-    the limit.
+    the limit. `read` reads the rows with these primary keys, if not the queryset shall.
     """
     now = timezone.now()
     if limit <= 0 or not (due_rows_found or unclaimed_due_rows(queryset, now=now).exists()):
         return []
     free = unclaimed_due_rows(queryset, now=now).order_by("due_at").select_related(None).values("pk")[:limit]
     fences = _claim(queryset.model, free, now + lease)
-    rows = queryset.filter(pk__in=fences).order_by("due_at", "pk") if fences else ()
+    if not fences:
+        return []
+    rows = queryset.filter(pk__in=fences) if read is None else read(fences)
     # If this worker slept between the two statements, another one may have claimed a row since.
-    return [row for row in rows if row.fence == fences[row.pk]]
+    own = [row for row in rows if row.due_at and row.fence == fences[row.pk]]
+    return sorted(own, key=attrgetter("due_at", "pk"))
 
 
 def _claim(model: type[DueRow], free: QuerySet[Any, Any], lease_until: datetime) -> dict[Any, int]:

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Model
 
-from config.db.models import DueRow
 from config.db.given_rows import GivenRows, is_document
+from config.db.models import DueRow
 from config.db.writes import ROWS_PER_STATEMENT, Write, run_write
 
 
@@ -36,6 +36,11 @@ class FencedUpdate:
     states: Collection[str] = ()
     unchanged: tuple[str, ...] = ()
 
+    def set_in_memory(self) -> None:
+        """Set the new values of the update on the row in memory, once they are written."""
+        for name, value in self.changes.items():
+            setattr(self.row, name, value)
+
 
 def apply_fenced_updates(writes: Sequence[FencedUpdate]) -> list[bool]:
     """Write new values to many rows in one transaction; return for each row whether it was changed or skipped.
@@ -49,22 +54,25 @@ def apply_fenced_updates(writes: Sequence[FencedUpdate]) -> list[bool]:
         changed = {pk for statement in statements for pk in run_write(statement)}
     for write in writes:
         if write.row.pk in changed:
-            for name, value in write.changes.items():
-                setattr(write.row, name, value)
+            write.set_in_memory()
     return [write.row.pk in changed for write in writes]
 
 
-def fenced_update_writes(updates: Sequence[FencedUpdate], subject: Any = None) -> list[Write]:
-    """Return the SQL statements that write new values to many rows, for `write_together`, which skips no row."""
+def fenced_update_writes(updates: Sequence[FencedUpdate], subject: Any = None, *, may_skip: bool = False) -> list[Write]:
+    """Return the SQL statements that write new values to many rows, for `write_together`.
+
+    A row that is not changed makes them fail, unless rows `may_skip`, that is, be skipped.
+    """
     groups: dict[tuple[tuple[str, ...], ...], list[FencedUpdate]] = defaultdict(list)
     for update in sorted(updates, key=lambda update: update.row.pk):
         guards = ("fence", *update.unchanged) if isinstance(update.row, DueRow) else update.unchanged
         groups[tuple(update.changes), tuple(sorted(update.states)), guards].append(update)
-    return [
+    writes = [
         _statement(group[start : start + ROWS_PER_STATEMENT], names, states, guards, subject)
         for (names, states, guards), group in groups.items()
         for start in range(0, len(group), ROWS_PER_STATEMENT)
     ]
+    return [replace(write, rows=None, may_fail=False) for write in writes] if may_skip else writes
 
 
 def _statement(
@@ -72,9 +80,7 @@ def _statement(
 ) -> Write:
     """Return one SQL statement that writes the same fields of many rows and returns the primary keys of the changed rows."""
     model = type(updates[0].row)
-    rows = [
-        [update.row.pk, *(getattr(update.row, name) for name in guards), *update.changes.values()] for update in updates
-    ]
+    rows = [[update.row.pk, *(getattr(update.row, name) for name in guards), *update.changes.values()] for update in updates]
     sql = _sql(model, 2 if is_document(len(rows)) else len(rows), names, len(states), guards)
     return Write(sql, [*_given_rows(model, names, guards).parameters(rows), *states], len(updates), subject)
 

@@ -8,18 +8,32 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from accounts.platforms import errors
 from accounts.platforms.base import START, Platform
 from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Content, Grant, MediaFile, Progress
+from config.db.fixed_select import FixedSelect
+from config.jobs.claims import claim_due
 from config.jobs.database_writer import DatabaseWriter
 from posts.models import PostTarget
 from posts.publishing.decision_types import Decision, TargetState
 from posts.states import Certainty, TargetStatus
+
+LEASE = timedelta(seconds=20)  # the lease is renewed while the target is being published (worker_loop.py)
+_targets_with_related_rows = FixedSelect(PostTarget, where_in="id", join=("group", "group__workspace", "account"))
+
+
+def claim_targets(due: QuerySet[PostTarget], *, limit: int, due_rows_found: bool = False) -> list[PostTarget]:
+    """Claim up to `limit` of these post targets, if they are due, and read them with their groups, workspaces and accounts.
+
+    `due_rows_found`: the caller has just found due ones, so that is not checked again.
+    """
+    return claim_due(due, limit=limit, lease=LEASE, due_rows_found=due_rows_found, read=_targets_with_related_rows)
 
 
 @dataclass(eq=False)

@@ -1,6 +1,6 @@
 """The engine that publishes claimed posts: it calls the platform step by step, and records the outcomes.
 
-1. `claim_due` (config/jobs/claims.py) leases due post targets to this worker, called by the worker loop (worker_loop.py).
+1. `claim_targets` (attempts.py) leases due post targets to this worker, called by the worker loop (worker_loop.py).
 2. `preflight` (preconditions.py) ends or postpones those that must not be published now.
 3. `begin_attempts` commits that the first step of each begins; `_take_steps` runs the steps at the platform, outside any
    transaction. The result of a step, or its error, is a fact.
@@ -21,11 +21,11 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 from django.db import Error, IntegrityError
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.platforms import errors
-from accounts.platforms.types import NotPublishedProof
+from accounts.platforms.base import START
+from accounts.platforms.types import NotPublishedProof, Progress
 from accounts.services import (
     RenewalInProgress,
     delay_posts_to_account,
@@ -40,7 +40,7 @@ from config.db.outage import DATABASE_ERRORS, retry_while_database_down
 from config.jobs.database_writer import DatabaseWriter
 from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostTarget
-from posts.publishing.attempts import Attempt
+from posts.publishing.attempts import LEASE, Attempt
 from posts.publishing.decision import decide
 from posts.publishing.decision_types import (
     Decision,
@@ -53,7 +53,6 @@ from posts.publishing.decision_types import (
     TokensRenewed,
 )
 from posts.publishing.outcomes import (
-    LEASE,
     ClaimLost,
     mark_unconfirmed_as_published,
     postpone,
@@ -65,11 +64,6 @@ from posts.publishing.preconditions import preflight, reserve_turns, stop_decisi
 
 logger = logging.getLogger(__name__)
 UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
-
-
-def targets_with_related_rows() -> QuerySet[PostTarget]:
-    """Return a queryset of all post targets, which also loads the groups, workspaces and accounts that publishing needs."""
-    return PostTarget.objects.select_related("group__workspace", "account")
 
 
 def begin_attempts(targets: Sequence[PostTarget], writer: DatabaseWriter) -> list[Attempt]:
@@ -130,6 +124,8 @@ def _prepare(attempt: Attempt) -> None:
     try:
         attempt.grant = attempt.target.account.decrypted_grant()
         attempt.media = adapter_media_files(attempt.target.group)
+        if not attempt.target.phase:
+            attempt.progress = _first_step(attempt)
     except SealedValueError as fault:
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
         attempt.fault = errors.Transient("The service cannot read the account's credentials at the moment.")
@@ -137,6 +133,13 @@ def _prepare(attempt: Attempt) -> None:
         unknown = f"An earlier attempt may have been published and cannot be repeated: {fault}"
         sent = state.in_doubt or state.may_already_be_published
         attempt.fault = errors.OutcomeUnknown(unknown, final=True) if sent else errors.ContentRejected(str(fault))
+
+
+def _first_step(attempt: Attempt) -> Progress:
+    try:
+        return attempt.adapter.first_step(attempt.grant, attempt.content)
+    except Exception:  # the step START raises it again, as a fact
+        return START
 
 
 def _commit_first_steps(attempts: Sequence[Attempt], writer: DatabaseWriter) -> list[Attempt]:

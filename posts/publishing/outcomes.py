@@ -13,19 +13,20 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Prefetch, prefetch_related_objects
 from django.utils import timezone
 
 from billing.services import release_holds, settle_holds
 from config import metrics
 from config.api.trace import current_trace_id
+from config.db.fixed_select import FixedSelect
+from config.db.writes import write_together
 from config.jobs.backoff import retry_pause_from_list
 from config.jobs.database_writer import DatabaseWriter
-from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
+from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates, fenced_update_writes
 from posts.attached_media import end_group_media_protection
 from posts.events import build_numbered_outcome_events
 from posts.models import PostGroup, PostTarget
-from posts.publishing.attempts import Attempt
+from posts.publishing.attempts import LEASE, Attempt
 from posts.publishing.decision_types import (
     AwaitPlatform,
     Decision,
@@ -36,11 +37,13 @@ from posts.publishing.decision_types import (
     TakeStep,
     TargetProblem,
 )
+from posts.selectors import set_prefetched_targets
 from posts.states import FINISHED_GROUP_STATUSES, GroupStatus, TargetStatus, group_status_from_targets, statuses_before
-from webhooks.services import NewEvent, store_events_with_deliveries
+from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
 
 logger = logging.getLogger(__name__)
-LEASE = timedelta(seconds=20)  # the lease is renewed while the target is being published (worker_loop.py)
+_lock_groups = FixedSelect(PostGroup, where_in="id", order_by="id", for_update=True)
+_targets_of_groups = FixedSelect(PostTarget, where_in="group_id", order_by="position")
 _ANSWERED: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # written when a step's outcome is certain
 
 
@@ -54,24 +57,25 @@ class ClaimLost(Exception):
 def write_step_beginnings(attempts: Sequence[Attempt]) -> list[bool]:
     """Write to the database that several attempts to publish begin their next steps; returns for each if its claim is valid.
 
-    A scheduled group becomes publishing with its first target.
+    A scheduled group becomes publishing with its first target. If another worker has claimed one of the targets meanwhile,
+    the one statement changes nothing, and each attempt gets its own.
     """
     now = timezone.now()
-    targets = [attempt.target for attempt in attempts]
-    writes = [FencedUpdate(each.target, _step_beginning(each, now), _MAY_BEGIN) for each in attempts]
-    scheduled = {each.group_id for each in targets if each.group.status == GroupStatus.SCHEDULED}
-    if not scheduled:
-        return apply_fenced_updates(writes)
-    with transaction.atomic():
-        rows = PostGroup.objects.filter(pk__in=scheduled, status=GroupStatus.SCHEDULED)
-        locked = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
-        began = apply_fenced_updates(writes)
-        first = [each for each, valid in zip(targets, began, strict=True) if valid and each.group_id in scheduled]
-        of_first = locked & {each.group_id for each in first}
-        PostGroup.objects.filter(pk__in=of_first).update(status=GroupStatus.PUBLISHING, updated_at=now)
-    for each in first:
-        each.group.status = GroupStatus.PUBLISHING
-    return began
+    of_attempts = {each.target.group_id: each.target.group for each in attempts}
+    scheduled = [group for group in of_attempts.values() if group.status == GroupStatus.SCHEDULED]
+    publishing = {"status": GroupStatus.PUBLISHING, "updated_at": now}
+    # Another worker may have begun another target of the group, so groups may be skipped.
+    groups = fenced_update_writes(
+        [FencedUpdate(each, publishing, [GroupStatus.SCHEDULED]) for each in scheduled], may_skip=True
+    )
+    beginnings = [FencedUpdate(each.target, _step_beginning(each, now), _MAY_BEGIN) for each in attempts]
+    if write_together([*groups, *fenced_update_writes(beginnings)]):
+        return [False] if len(attempts) == 1 else [write_step_beginnings([each])[0] for each in attempts]
+    for beginning in beginnings:
+        beginning.set_in_memory()
+    for group in scheduled:
+        group.status = GroupStatus.PUBLISHING
+    return [True] * len(attempts)
 
 
 def _step_beginning(attempt: Attempt, now: datetime) -> dict[str, Any]:
@@ -174,7 +178,7 @@ def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]
     Returns for each target whether it was saved.
     """
     with transaction.atomic():
-        groups = lock_groups(target.group_id for target, _ in outcomes)
+        groups = _lock_groups({target.group_id for target, _ in outcomes})  # in order, so that workers cannot deadlock
         now = timezone.now()
         written = apply_fenced_updates(
             [
@@ -186,43 +190,42 @@ def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]
     return written
 
 
-def lock_groups(group_ids: Iterable[str]) -> list[PostGroup]:
-    """Lock the post groups of finished post targets in a fixed order, so that publishing workers cannot deadlock."""
-    return list(PostGroup.objects.filter(pk__in=set(group_ids)).order_by("pk").select_for_update())
+def settle_finished_targets(targets: Sequence[PostTarget], groups: Iterable[PostGroup]) -> None:
+    """Charge or refund finished post targets, update the status of their post groups, and emit events.
 
-
-def settle_finished_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) -> list[PostGroup]:
-    """Charge or refund finished post targets, update the status of their post groups, and emit events; returns the groups.
-
-    `locked` are the locked groups of the targets, and may contain others.
+    `groups` are the locked groups of the targets, and may contain others.
     """
     now = timezone.now()
-    ended, group_ids = {target.pk for target in targets}, {target.group_id for target in targets}
-    groups = [group for group in locked if group.pk in group_ids]
-    prefetch_related_objects(groups, Prefetch("targets", PostTarget.objects.order_by("position")))
+    ended = {target.pk for target in targets}
+    siblings = _targets_of_groups({target.group_id for target in targets})
+    changed: list[PostGroup] = []
     events: list[NewEvent] = []
     for group in groups:
-        was, group.status = group.status, group_status_from_targets(each.status for each in group.targets.all())
+        own = [target for target in siblings if target.group_id == group.pk]
+        if not own:
+            continue
+        set_prefetched_targets(group, own)
+        was, group.status = group.status, group_status_from_targets(each.status for each in own)
         group.updated_at, group.finished_at = now, now if group.status in FINISHED_GROUP_STATUSES else None
         if group.finished_at:
             end_group_media_protection(group)
-        changed = [each for each in group.targets.all() if each.pk in ended]
-        events += build_numbered_outcome_events(group, changed, ended=group.status != was)
-    changed_fields = ("status", "finished_at", "updated_at", "event_sequence")
-    apply_fenced_updates([FencedUpdate(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
-    store_events_with_deliveries(events)
+        events += build_numbered_outcome_events(group, [each for each in own if each.pk in ended], ended=group.status != was)
+        changed.append(group)
+    fields = ("status", "finished_at", "updated_at", "event_sequence")
+    updates = [FencedUpdate(group, {name: getattr(group, name) for name in fields}) for group in changed]
+    write_together([*fenced_update_writes(updates, may_skip=True), *event_writes(events)])
+    wake_delivery_workers_after_commit(events)
     # Last, because concurrent posts of a workspace wait for the lock on its spend counters.
     real = [target for target in targets if not target.sandbox]
     settle_holds(target_ids=[each.pk for each in real if each.status == TargetStatus.PUBLISHED])
     release_holds(target_ids=[each.pk for each in real if each.status == TargetStatus.FAILED], failed=True)
-    return groups
 
 
 def mark_unconfirmed_as_published(target: PostTarget, decision: Finish) -> None:
     """Mark an unconfirmed post as published, because the platform answered after another worker had claimed the target."""
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     with transaction.atomic():
-        groups = lock_groups([target.group_id])
+        groups = _lock_groups([target.group_id])
         rows = PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED)
         if rows.update(updated_at=timezone.now(), **_final_values(decision)):
             target.status = decision.status

@@ -19,14 +19,13 @@ from django.utils import timezone
 
 from config import metrics
 from config.db.connection import close_connection_before_waiting
-from config.jobs.claims import SearchPauses, claim_due, release_claims, unclaimed_due_rows
+from config.jobs.claims import SearchPauses, release_claims, unclaimed_due_rows
 from config.jobs.database_writer import BatchingDatabaseWriter, DatabaseWriter
 from config.jobs.fair_shares import FairShares, JobSlotLimits
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
 from posts.models import PostTarget
-from posts.publishing.attempts import Attempt
-from posts.publishing.engine import begin_attempts, continue_attempt, targets_with_related_rows
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE, Attempt, claim_targets
+from posts.publishing.engine import begin_attempts, continue_attempt
 
 logger = logging.getLogger(__name__)
 RENEW_SECONDS = LEASE.total_seconds() / 4
@@ -116,7 +115,7 @@ class PublishLoop(WorkerLoop):
 
     def _publish_some(self, platform: str) -> bool:
         """Claim due post targets of a platform and publish them in the worker's threads; returns whether there were any."""
-        claimed = self._claim(targets_with_related_rows().filter(platform=platform), platform)
+        claimed = self._claim(PostTarget.objects.filter(platform=platform), platform)
         with self._lock:
             taken = [target for target in claimed if self._shares.try_take_job_slot(target.account_id)]
         attempts: list[Attempt] = []
@@ -156,15 +155,11 @@ class PublishLoop(WorkerLoop):
             old = timezone.now() + LEASE / 2
             own = [each.pk for each in targets if each.lease_until is None or each.lease_until < old]
         rows = rows.exclude(pk__in=own)
-        quick = claim_due(
-            rows.filter(account_id__in=quick_places),
-            limit=min(free, sum(quick_places.values())),
-            lease=LEASE,
-            due_rows_found=True,
-        )
+        limit = min(free, sum(quick_places.values()))
+        quick = claim_targets(rows.filter(account_id__in=quick_places), limit=limit, due_rows_found=True)
         limit = min(free - len(quick), free_for_slow, MAX_SLOW_PER_PLATFORM - slow_here)
         others = rows.exclude(account_id__in=excluded)
-        return quick + self._search_pauses[platform](lambda: claim_due(others, limit=limit, lease=LEASE))
+        return quick + self._search_pauses[platform](lambda: claim_targets(others, limit=limit))
 
     def _submit(self, attempt: Attempt) -> None:
         try:

@@ -18,14 +18,12 @@ from auditlog.models import AuditEntry
 from auditlog.services import record_entry
 from config.api.caller import WorkspaceStatus, operator_caller
 from config.api.trace import start_trace
-from config.jobs.claims import claim_due
 from config.jobs.database_writer import DatabaseWriter
 from posts.models import PostGroup, PostTarget
-from posts.publishing.attempts import Attempt
+from posts.publishing.attempts import Attempt, claim_targets
 from posts.publishing.decision import unconfirmed
 from posts.publishing.decision_types import TargetState
-from posts.publishing.engine import targets_with_related_rows
-from posts.publishing.outcomes import LEASE, record_decision
+from posts.publishing.outcomes import record_decision
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
 
 BATCH_SIZE = 200
@@ -71,7 +69,7 @@ def mark_possibly_published_unconfirmed(*, stopped_at: datetime, report: Callabl
     `report` is called with the number done so far.
     """
     done, writer = 0, DatabaseWriter()
-    while claimed := claim_due(_possibly_published(targets_with_related_rows(), stopped_at), limit=BATCH_SIZE, lease=LEASE):
+    while claimed := claim_targets(_possibly_published(PostTarget.objects.all(), stopped_at), limit=BATCH_SIZE):
         for target in claimed:
             start_trace(target.group.trace_id)
             done_so_far = target.stored_progress

@@ -19,8 +19,8 @@ from billing.month_usage import workspace_month_bill, workspace_month_usage
 from config.api.caller import Caller, system_caller
 from config.jobs.claims import claim_due
 from posts.day_lists import scheduled_posts_of_day
-from posts.publishing.engine import targets_with_related_rows
-from posts.publishing.outcomes import LEASE
+from posts.models import PostTarget
+from posts.publishing.attempts import LEASE, claim_targets
 from posts.selectors import get_post_group, search_posts
 from tests.bench import history
 from tests.bench.history import LARGE
@@ -53,7 +53,7 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
 def _claim() -> None:
     """Claim due targets as the publisher does, and roll back."""
     with transaction.atomic():
-        claim_due(targets_with_related_rows().filter(platform="bluesky"), limit=32, lease=LEASE)
+        claim_targets(PostTarget.objects.filter(platform="bluesky"), limit=32)
         transaction.set_rollback(True)
 
 

@@ -15,7 +15,7 @@ from accounts.platforms.errors import Transient
 from accounts.platforms.types import Content, Progress, Published
 from billing import selectors as billing
 from billing.models import MonthCounter
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE
 from tests.conftest import ApiClient
 from tests.console.operators import operator_audit_entries
 from tests.posts.publishing.steps import await_platform, begin, take_first_step, take_up

@@ -15,7 +15,7 @@ from billing import selectors as billing
 from billing.models import LedgerEntry, MonthCounter
 from config.jobs.claims import claim_due
 from posts.models import PostTarget
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient

@@ -9,7 +9,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from config.jobs.claims import claim_due
 from posts.models import PostTarget
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE
 from tests.at_once import at_once
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory

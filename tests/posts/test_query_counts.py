@@ -11,9 +11,8 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
-from config.jobs.claims import claim_due
-from posts.publishing.engine import targets_with_related_rows
-from posts.publishing.outcomes import LEASE
+from posts.models import PostTarget
+from posts.publishing.attempts import claim_targets
 from tests.conftest import ApiClient
 from tests.posts.calls import batch
 from tests.posts.publishing.worker import publish_claimed
@@ -71,8 +70,8 @@ def test_queries_of_publishing_one_target(
 ) -> None:
     create(used, *accounts[:targets])
     with django_assert_num_queries(3):
-        [claimed] = claim_due(targets_with_related_rows().filter(platform="bluesky"), limit=1, lease=LEASE)
-    with django_assert_num_queries(8):
+        [claimed] = claim_targets(PostTarget.objects.filter(platform="bluesky"), limit=1)
+    with django_assert_num_queries(statements(sqlite=8, postgresql=7)):
         publish_claimed(claimed)
 
 
@@ -82,7 +81,7 @@ def test_queries_of_publishing_a_real_target_in_two_steps(
     """One query for the second step and five for the money, once the month's counters exist."""
     for text in ("The first of the month", "The second"):
         create(used, telegram_account, text=text)
-    first, second = claim_due(targets_with_related_rows(), limit=2, lease=LEASE)
+    first, second = claim_targets(PostTarget.objects.all(), limit=2)
     publish_claimed(first)
-    with django_assert_num_queries(statements(sqlite=14, postgresql=12)):
+    with django_assert_num_queries(statements(sqlite=14, postgresql=11)):
         publish_claimed(second)

@@ -12,7 +12,7 @@ from billing import selectors as billing
 from billing.models import MonthCounter
 from config.jobs.claims import claim_due
 from posts.models import PostTarget
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE
 from tests.conftest import ApiClient
 from tests.posts.calls import group_in, patch, targets_for
 from tests.posts.publishing.worker import publish_claimed, run_until_idle

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from accounts.platforms.base import Platform
+from accounts.platforms.base import START, Platform
 from accounts.platforms.bluesky import embeds, feed_post, session
 from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
 from accounts.platforms.bluesky.richtext import first_link
@@ -127,6 +127,13 @@ class Bluesky(Platform):
         if isinstance(wanted, dict) and isinstance(wanted.get("url"), str):
             return str(wanted["url"])
         return first_link(text) if wanted == "auto" else None
+
+    def first_step(self, grant: Grant, content: Content) -> Progress:
+        """Return the step `put` of a Bluesky post of text alone, without link card or mention, with its record; or START."""
+        if content.media or self.link_card_url(content.text, content.options, with_media=False) or "@" in content.text:
+            return START
+        check_thread_segments(content, CAPABILITIES, "Bluesky")
+        return self._freeze(grant, content, START)
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Run the next step of publishing a Bluesky post, such as uploading a file or creating the post's record."""

@@ -6,22 +6,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from accounts.platforms.types import Progress, Published
-from config.jobs.claims import claim_due
 from config.jobs.database_writer import DatabaseWriter
 from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
 from posts.attached_media import adapter_media_files
 from posts.models import PostTarget
-from posts.publishing.attempts import Attempt
+from posts.publishing.attempts import Attempt, claim_targets
 from posts.publishing.decision import decide
 from posts.publishing.decision_types import AwaitPlatform, Decision, Fact
-from posts.publishing.engine import targets_with_related_rows
-from posts.publishing.outcomes import LEASE, ClaimLost, record_decision, write_step_beginnings
+from posts.publishing.outcomes import ClaimLost, record_decision, write_step_beginnings
 from posts.states import Certainty
 
 
 def take_up() -> PostTarget:
     """Claim the only due target, as a worker does."""
-    [claimed] = claim_due(targets_with_related_rows(), limit=2, lease=LEASE)
+    [claimed] = claim_targets(PostTarget.objects.all(), limit=2)
     return claimed
 
 

@@ -10,7 +10,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from posts.models import PostTarget
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
 from tests.fakes.http_server import Answer

@@ -10,7 +10,7 @@ from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from billing.models import MonthCounter
 from posts.models import PostTarget
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, do, take_first_step, take_up

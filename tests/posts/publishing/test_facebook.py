@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.accounts.platforms.facebook.world import PlatformWorld
 from tests.conftest import ApiClient

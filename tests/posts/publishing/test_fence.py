@@ -14,6 +14,7 @@ from accounts.platforms.types import Progress, Published
 from billing.models import LedgerEntry
 from posts.models import PostTarget
 from posts.publishing import outcomes
+from posts.publishing.attempts import LEASE
 from posts.publishing.decision_types import (
     PostOfOtherTarget,
     Postpone,
@@ -22,7 +23,6 @@ from posts.publishing.decision_types import (
     RetryUncounted,
     TargetProblem,
 )
-from posts.publishing.outcomes import LEASE
 from posts.states import Certainty
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import await_platform, begin, finish, record, take_first_step, take_up

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import TokenExpired
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE
 from tests.accounts.platforms.contract.content import VIDEO
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.accounts.platforms.pinterest.world import PlatformWorld

@@ -14,8 +14,8 @@ from billing import selectors as billing
 from billing.models import MonthCounter
 from posts.models import PostTarget
 from posts.publishing import outcomes
+from posts.publishing.attempts import LEASE
 from posts.publishing.decision_types import Finish
-from posts.publishing.outcomes import LEASE
 from posts.states import Certainty
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.config.test_errors import assert_envelope

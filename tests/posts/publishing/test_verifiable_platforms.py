@@ -12,7 +12,7 @@ from accounts.platforms.types import Content, Published
 from billing import selectors as billing
 from billing.models import MonthCounter
 from config.api.caller import WorkspaceStatus
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, do, take_first_step, take_up
 from tests.posts.publishing.worker import run_until_idle

@@ -16,7 +16,7 @@ from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published
 from billing import selectors as billing
 from posts.models import PostTarget
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE
 from tests.accounts.platforms.contract.content import content, ended, kinds_of, post, shown
 from tests.accounts.platforms.contract.world import World
 from tests.accounts.platforms.contract.worlds import WORLDS
