@@ -3,7 +3,9 @@
 A holder is one workspace sending to one host. The sender's slots are shared among workspaces and among domains, and each
 host's slots among the workspaces that send to it, by one rule: nobody may hold more than half of what the others leave.
 So a single sender gets half, several get equal shares, and a newcomer always finds a free slot. Slow holders, and those
-that do not answer at all, share smaller parts of these slots.
+that do not answer at all, share smaller parts of these slots. An attempt without an answer for QUICK_SECONDS leaves the part
+of the slow holders: otherwise a hundred dead hosts would hold that part, and a new host of the same workspace would wait
+until enough of them are known as silent.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from webhooks.sender import MAX_IN_FLIGHT
 ATTEMPT_SLOT_LIMITS = JobSlotLimits(slots=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
 SILENT_AFTER_ATTEMPTS = 5  # consecutive unanswered attempts after which a holder counts as silent
 ALL, SLOW, SILENT = "all", "slow", "silent"
+MAX_UNANSWERED = MAX_IN_FLIGHT * 3 // 4  # attempts to slow holders and attempts without an answer for QUICK_SECONDS
 SENDER_LIMITS = {ALL: MAX_IN_FLIGHT, SLOW: ATTEMPT_SLOT_LIMITS.slow_together, SILENT: MAX_IN_FLIGHT // 4}
 HOST_LIMITS = {ALL: 2 * ATTEMPT_SLOT_LIMITS.quick, SLOW: ATTEMPT_SLOT_LIMITS.quick, SILENT: ATTEMPT_SLOT_LIMITS.quick // 2}
 MIN_SLOTS = 8  # slots that every workspace and domain may hold in any case, so that few are full at a time
@@ -71,7 +74,13 @@ class HostShares(FairShares):
     def __init__(self) -> None:
         super().__init__(ATTEMPT_SLOT_LIMITS)
         self._silences: Counter[str] = Counter()
+        self._long_waits: Counter[str] = Counter()
         self._tally: RunningAttemptCounts | None = None
+
+    @property
+    def free_slow_job_slots(self) -> int:
+        slow, waiting = self._counted()[SLOW][ALL_SENDERS], self._long_waits.total()
+        return min(self.free_job_slots_of_worker, self.shares.slow_together - slow, MAX_UNANSWERED - slow - waiting)
 
     def claimable_slots_by_quick_holder(self) -> dict[str, int]:
         """Return how many more webhook attempts each workspace may begin to each host that answers fast.
@@ -129,11 +138,21 @@ class HostShares(FairShares):
     def try_take_job_slot(self, holder: str) -> bool:
         taken = super().try_take_job_slot(holder)
         if taken and self._tally is not None:
-            self._count(self._tally, holder, 1)
+            self._count(self._tally, holder, 1, self._kinds(holder))
         return taken
 
-    def record_attempt_end(self, holder: str, seconds: float, *, silent: bool) -> None:
-        """Record that a webhook attempt ended after `seconds`; `silent` means that the host did not answer at all."""
+    def record_long_wait(self, holder: str) -> None:
+        """Record that a running webhook attempt has had no answer for QUICK_SECONDS."""
+        self._long_waits[holder] += 1
+        self._tally = None
+
+    def record_attempt_end(self, holder: str, seconds: float, *, silent: bool, after_long_wait: bool = False) -> None:
+        """Record that a webhook attempt ended after `seconds`; `silent` means that the host did not answer at all.
+
+        `after_long_wait`: `record_long_wait` was called for the attempt.
+        """
+        if after_long_wait:
+            self._long_waits -= Counter([holder])
         self.record_job_end(holder, seconds)
         self._tally = None  # holders may now be slow, quick or silent, so the counts are outdated
         if not silent:
@@ -147,6 +166,7 @@ class HostShares(FairShares):
         return self._silences[holder] >= SILENT_AFTER_ATTEMPTS
 
     def _kinds(self, holder: str) -> Iterable[str]:
+        """Yield the kinds of shares that a new webhook attempt needs."""
         yield ALL
         if not self.is_quick(holder):
             yield SLOW
@@ -172,12 +192,14 @@ class HostShares(FairShares):
         if self._tally is None:
             tally: RunningAttemptCounts = {kind: Counter() for kind in (ALL, SLOW, SILENT)}
             for holder, count in self._in_flight.items():
-                self._count(tally, holder, count)
+                waiting = self._long_waits[holder]
+                self._count(tally, holder, count - waiting, self._kinds(holder))
+                self._count(tally, holder, waiting, (ALL, SILENT))
             self._tally = tally
         return self._tally
 
-    def _count(self, tally: RunningAttemptCounts, holder: str, count: int) -> None:
-        for kind in self._kinds(holder):
+    def _count(self, tally: RunningAttemptCounts, holder: str, count: int, kinds: Iterable[str]) -> None:
+        for kind in kinds:
             for group in (ALL_SENDERS, *_groups_of(holder)):
                 tally[kind][group] += count
 

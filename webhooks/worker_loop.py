@@ -6,8 +6,10 @@ All database work is done in the loop's thread, so that the event loop never wai
 from __future__ import annotations
 
 import time
+from itertools import takewhile
 
 from config.jobs.claims import SearchPauses, release_claims
+from config.jobs.fair_shares import QUICK_SECONDS
 from config.jobs.worker_loop import WorkerLoop
 from webhooks.host_shares import WORKSPACE_AND_HOST_EXPRESSION, HostShares, workspace_and_host_key
 from webhooks.models import Delivery
@@ -30,6 +32,8 @@ class DeliverLoop(WorkerLoop):
         self._sending = SendingThread(when_finished=self.wake)
         self._shares = HostShares()
         self._in_flight: dict[str, Delivery] = {}
+        self._begun_at: dict[str, float] = {}  # of attempts that are not in _long_waits, earliest first
+        self._long_waits: set[str] = set()  # attempts that have had no answer for QUICK_SECONDS
         self._unrecorded: list[tuple[str, AttemptOutcome]] = []
         self._search_pauses = SearchPauses()
         self._found = False  # whether the last claim for quick holders returned any deliveries
@@ -41,6 +45,7 @@ class DeliverLoop(WorkerLoop):
     def run_once(self) -> bool:
         """Record finished webhook attempts and begin due deliveries; returns True if more deliveries may be due."""
         self._record_finished()
+        self._record_long_waits()
         claimed = self._claim()
         if not claimed:
             return False
@@ -89,6 +94,7 @@ class DeliverLoop(WorkerLoop):
     def _begin(self, row: Delivery, prepared: DeliveryRequest | AttemptOutcome) -> None:
         self._in_flight[row.pk] = row
         if isinstance(prepared, DeliveryRequest):
+            self._begun_at[row.pk] = time.monotonic()
             self._sending.start_attempt(row.pk, prepared)
         else:
             self._unrecorded.append((row.pk, prepared))
@@ -98,7 +104,16 @@ class DeliverLoop(WorkerLoop):
         self._unrecorded += self._sending.take_finished_outcomes()
         deliveries.record_outcomes([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:
-            self._shares.record_attempt_end(
-                workspace_and_host_key(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent
-            )
+            holder, long = workspace_and_host_key(self._in_flight.pop(pk)), pk in self._long_waits
+            self._shares.record_attempt_end(holder, outcome.seconds, silent=outcome.silent, after_long_wait=long)
+            self._long_waits.discard(pk)
+            self._begun_at.pop(pk, None)
         self._unrecorded = []
+
+    def _record_long_waits(self) -> None:
+        """Record which attempts have had no answer for QUICK_SECONDS, so that hosts that answer may use the slots."""
+        latest = time.monotonic() - QUICK_SECONDS
+        for pk in list(takewhile(lambda pk: self._begun_at[pk] <= latest, self._begun_at)):
+            del self._begun_at[pk]
+            self._long_waits.add(pk)
+            self._shares.record_long_wait(workspace_and_host_key(self._in_flight[pk]))

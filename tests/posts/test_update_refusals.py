@@ -10,7 +10,7 @@ from accounts.models import ConnectedAccount
 from config.db.ids import new_id
 from config.jobs.claims import claim_due
 from posts.models import PostTarget
-from posts.publishing.outcomes import LEASE
+from posts.publishing.attempts import LEASE
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user

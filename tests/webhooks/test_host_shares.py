@@ -11,6 +11,7 @@ from webhooks.host_shares import (
     ALL,
     ATTEMPT_SLOT_LIMITS,
     HOST_LIMITS,
+    MAX_UNANSWERED,
     MIN_SLOTS,
     SENDER_LIMITS,
     SILENT,
@@ -224,7 +225,6 @@ def test_one_quick_workspace_takes_at_most_half_of_a_host() -> None:
 def test_silent_workspaces_at_a_host_leave_slots_for_slow_ones() -> None:
     dead = [at("hooks.example.com", f"wrk_{number}") for number in range(20)]
     shares = silent(*dead)
-
     assert takes(shares, *dead) == HOST_LIMITS[SILENT]
     assert set(dead) <= shares.excluded_from_slow_claims().holders
     assert takes(shares, at("hooks.example.com", "wrk_new")) == ATTEMPT_SLOT_LIMITS.slow
@@ -237,6 +237,30 @@ def test_dead_hosts_leave_slots_for_a_new_one() -> None:
     assert takes(shares, *dead) == SENDER_LIMITS[SILENT] // 2
     assert set(dead) <= shares.excluded_from_slow_claims().holders
     assert takes(shares, at("new.com")) == ATTEMPT_SLOT_LIMITS.slow
+
+
+def test_attempts_without_an_answer_leave_their_slots_to_a_new_host_of_the_workspace() -> None:
+    shares, dead = HostShares(), alone(MAX_IN_FLIGHT)
+    begun = [holder for holder in dead if shares.try_take_job_slot(holder)]
+    assert not shares.try_take_job_slot(at("new.com"))
+
+    for holder in begun:
+        shares.record_long_wait(holder)
+    assert takes(shares, at("new.com")) == SHARES.slow
+
+    for holder in begun:
+        shares.record_attempt_end(holder, QUICK_SECONDS + 8, silent=True, after_long_wait=True)
+    assert shares.running_job_count == SHARES.slow
+
+
+def test_attempts_without_an_answer_leave_slots_for_quick_hosts() -> None:
+    shares = HostShares()
+    for holder in (holder for number in range(100) for holder in alone(20, f"dead-{number}", f"wrk_{number}")):
+        while shares.free_slow_job_slots > 0 and shares.try_take_job_slot(holder):
+            shares.record_long_wait(holder)
+
+    assert shares.free_slow_job_slots == 0
+    assert shares.running_job_count == MAX_UNANSWERED
 
 
 def test_a_host_that_answers_again_is_no_longer_silent() -> None:
