@@ -246,11 +246,11 @@ def test_attempts_without_an_answer_leave_their_slots_to_a_new_host_of_the_works
 
     for holder in begun:
         shares.record_long_wait(holder)
-    assert takes(shares, at("new.com")) == SHARES.slow
+    assert takes(shares, at("new.com")) == ATTEMPT_SLOT_LIMITS.slow
 
     for holder in begun:
         shares.record_attempt_end(holder, QUICK_SECONDS + 8, silent=True, after_long_wait=True)
-    assert shares.running_job_count == SHARES.slow
+    assert shares.running_job_count == ATTEMPT_SLOT_LIMITS.slow
 
 
 def test_attempts_without_an_answer_leave_slots_for_quick_hosts() -> None:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from config import metrics
 from config.api.caller import WorkspaceStatus
+from config.db.fixed_select import FixedSelect
 from config.jobs.backoff import retry_pause_from_list
 from config.jobs.claims import claim_due
 from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
@@ -33,12 +34,7 @@ OUTCOME_FIELDS = (
     "delivered_at",
     "given_up_at",
 )
-CLAIMED_FIELDS = (
-    *(field.name for field in Delivery._meta.concrete_fields),
-    "event__kind",
-    "event__payload",
-    "workspace__status",
-)
+_deliveries_with_related_rows = FixedSelect(Delivery, where_in="id", join=("event", "workspace"))
 
 
 def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_found: bool = False) -> list[Delivery]:
@@ -46,8 +42,8 @@ def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_fou
 
     `due_rows_found`: the caller has just found due deliveries, so that is not checked again.
     """
-    rows = deliveries.select_related("event", "workspace").only(*CLAIMED_FIELDS)
-    return claim_due(rows, limit=limit, lease=DELIVERY_LEASE, due_rows_found=due_rows_found)
+    read = _deliveries_with_related_rows
+    return claim_due(deliveries, limit=limit, lease=DELIVERY_LEASE, due_rows_found=due_rows_found, read=read)
 
 
 def get_or_create_secrets_for_deliveries(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
