@@ -15,7 +15,7 @@ from django_celery_beat.models import ClockedSchedule, CrontabSchedule, Interval
 from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
 
 from accounts.models import ConnectionAttempt
-from agents.models import ApiKey, ClaimToken
+from agents.models import Agent, ApiKey, ClaimToken, OAuthClient, OAuthGrant
 from auditlog.services import record_entry
 from billing.models import (
     BillingAlarm,
@@ -64,6 +64,7 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
         *_of_people(workspace, operator, mail),
         ApiKey.objects.create(workspace=workspace, agent=agent, name="Key", prefix="sps_agt_1234", token_sha256=DIGEST),
         ClaimToken.objects.create(agent=agent, token_sha256=DIGEST, expires_at=now),
+        *_of_oauth(agent),
         SigningSecret.objects.create(workspace=workspace, secret=SECRET, previous_secret=SECRET, previous_until=now),
         ConnectionAttempt.objects.create(
             workspace=workspace,
@@ -112,6 +113,14 @@ def _of_people(workspace: Workspace, operator: User, mail: OutgoingMail) -> list
         SecondFactor.create_or_replace_unconfirmed(operator),
         _session_of(workspace.owner_user),
     ]
+
+
+def _of_oauth(agent: Agent) -> list[Model]:
+    client = OAuthClient.objects.create(client_id="https://client.example/metadata.json", name="Client")
+    grant = OAuthGrant.objects.create(
+        client=client, agent=agent, resource="https://example.com/mcp", code_sha256=DIGEST, expires_at=timezone.now()
+    )
+    return [client, grant]
 
 
 def _plan(workspace: Workspace) -> StoredPlan:

@@ -28,6 +28,7 @@ TABLES = admin.site._registry
 READ_ONLY = {model: table for model, table in TABLES.items() if isinstance(table, ReadOnlyAdmin)}
 # Django's own and the libraries' bookkeeping. A session's key is itself what opens it.
 NOT_SHOWN = {
+    *("agents.DeviceAuthorization", "agents.OAuthToken"),  # hashes of secrets; clients and grants are shown
     "auth.Permission",
     "posts.ComposerDraft",  # what a person has not made a post of yet is for nobody else
     "posts.PublishingPreference",
