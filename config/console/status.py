@@ -18,13 +18,14 @@ from config.db.models import DueRow
 from config.jobs.claims import unclaimed_due_rows
 from config.jobs.models import Heartbeat
 from media.models import MediaAsset
-from posts.models import PostTarget
+from posts.models import PostTarget, Series
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import OutgoingMail
 
 # The model whose due rows each loop of settings.WORKER_LOOPS processes.
 QUEUE_MODELS: dict[str, type[DueRow]] = {
     "publish": PostTarget,
+    "series": Series,
     "deliver": Delivery,
     "thumbnail": MediaAsset,
     "processor_events": ProcessorEvent,

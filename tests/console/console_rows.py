@@ -33,7 +33,7 @@ from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
 from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile
-from posts.models import PostGroup, PostTarget, StoredPlan
+from posts.models import PostGroup, PostTarget, Series, StoredPlan
 from tests import factories
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery, SigningSecret
@@ -81,6 +81,7 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
         ),
         *_of_media(asset, group),
         _plan(workspace),
+        _series(workspace),
         record_entry(caller=system_caller(workspace.id), operation="posts.create", resource_id=group.id),
         *_books(ids),
         *_of_libraries(operator),
@@ -126,6 +127,20 @@ def _of_oauth(agent: Agent) -> list[Model]:
 def _plan(workspace: Workspace) -> StoredPlan:
     made = {"preview": {}, "content": {}, "hash": "sha256:0", "maker": "user:1", "expires_at": timezone.now()}
     return StoredPlan.objects.create(workspace=workspace, operation="posts.cancel", **made)
+
+
+def _series(workspace: Workspace) -> Series:
+    return Series.objects.create(
+        workspace=workspace,
+        timezone="Europe/Berlin",
+        starts_at="2027-03-01T09:00",
+        rrule="FREQ=DAILY",
+        post={"text": "Hello", "targets": []},
+        cost_cents_each=0,
+        maker="user:usr_1",
+        created_by_type="user",
+        created_by_id="usr_1",
+    )
 
 
 def _of_media(asset: MediaAsset, group: PostGroup) -> list[Model]:
