@@ -20,7 +20,7 @@ class SeriesPlan(Plan):
     assets: Mapping[str, MediaAsset]
 
     @cached_property
-    def content(self) -> dict[str, Any]:
+    def hashed_data(self) -> dict[str, Any]:
         """Return what the plan's hash is taken of, as JSON data."""
         return {
             "operation": self.operation,

@@ -23,7 +23,7 @@ from workspaces.models import User, Workspace
 GROUP_FIELDS = {
     *("id", "workspace_id", "status", "content_version", "text", "media", "scheduled_at", "sandbox", "webhook_url"),
     *("metadata", "cost_cents", "created_by", "rejection_reason", "trace_id", "created_at", "updated_at"),
-    *("plan_hash", "approval_url", "finished_at", "targets"),
+    *("plan_hash", "approval_url", "series_id", "finished_at", "targets"),
 }
 TARGET_FIELDS = {
     *("id", "platform", "connected_account_id", "status", "text", "options", "external_id", "permalink", "attempts"),

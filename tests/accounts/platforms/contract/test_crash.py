@@ -62,7 +62,7 @@ def test_a_worker_is_killed_at_each_of_its_writes(
             assert (number, row.phase, status, made) == (number, row.phase, "unconfirmed", int(done))
         if not killed:
             break
-    assert number > 2
+    assert number > 1
     assert billing.find_wrong_month_counters() == []
 
 
