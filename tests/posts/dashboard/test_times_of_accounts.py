@@ -26,7 +26,7 @@ def staggered(dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAcco
 
 
 def times_of(group: PostGroup) -> list[str]:
-    return [f"{target.scheduled_at:%d %H:%M}" for target in group.targets.all() if target.scheduled_at]
+    return [f"{target.scheduled_at:%d %H:%M}" for target in group.targets.order_by("position") if target.scheduled_at]
 
 
 def test_the_calendar_and_the_home_page_show_each_day(dashboard: Dashboard, staggered: dict[str, Any]) -> None:
