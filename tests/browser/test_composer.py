@@ -84,7 +84,7 @@ def test_a_poll_is_composed_previewed_and_published(open_page: OpenPage, workspa
 def test_a_failed_post_is_fixed_and_sent_again(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
     failed = workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
     page = open_page(f"/dashboard/workspaces/{workspace.id}")
-    page.get_by_role("link", name="[sandbox:reject] no").click()
+    page.get_by_role("link", name="[sandbox:reject] no").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Failed")
     fix = page.get_by_role("button", name="Fix and send again")
     expect(fix).to_have_class("primary")
@@ -118,7 +118,7 @@ def test_a_post_is_scheduled_rescheduled_and_cancelled(open_page: OpenPage, work
 
     later = first + timedelta(days=1, minutes=90)
     page.get_by_label("When to publish").fill(f"{later:%Y-%m-%dT%H:%M}")
-    page.get_by_role("button", name="Reschedule").click()
+    page.get_by_role("button", name="Reschedule", exact=True).click()
     expect(page.locator("dl.properties").first).to_contain_text(f"{later:%A}, {later.day} {later:%B %Y}, 09:30")
     page.get_by_role("button", name="Cancel post").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
@@ -140,7 +140,7 @@ def test_a_post_is_published_with_the_keyboard_alone(open_page: OpenPage, servic
 def test_text_entered_before_the_scripts_load_is_checked(open_page: OpenPage, workspace: Workspace) -> None:
     workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
     page = open_page(f"/dashboard/workspaces/{workspace.id}")
-    page.get_by_role("link", name="[sandbox:reject] no").click()
+    page.get_by_role("link", name="[sandbox:reject] no").first.click()
     delayed: list[Route] = []
 
     def delay(script: Route) -> None:

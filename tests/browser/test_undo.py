@@ -20,7 +20,7 @@ def test_publishing_is_undone_with_the_mouse(open_page: OpenPage, workspace: Wor
     expect(page.locator("#post")).to_contain_text("The post is published in a few seconds.")
     post_id = page.url.rpartition("/")[2]
     checker.check(page, "undo-publishing")
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo", exact=True).click()
 
     expect(page.locator("#messages")).to_contain_text("Undone: nothing was published.")
     expect(page.get_by_label("Text for all accounts")).to_have_value("Published too early")
@@ -29,7 +29,7 @@ def test_publishing_is_undone_with_the_mouse(open_page: OpenPage, workspace: Wor
     # The composer has a draft of its own again, which can be published.
     page.get_by_role("button", name="Publish now").click()
     expect_published(page)
-    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+    expect(page.get_by_role("button", name="Undo", exact=True)).to_have_count(0)
     expect(page.locator("#messages")).to_contain_text("It is being published now.")
 
 
@@ -42,7 +42,7 @@ def test_an_approval_is_undone_with_the_keyboard(open_page: OpenPage, workspace:
     page.keyboard.press("a")
     page.keyboard.press("Enter")
     expect(page.locator("#messages")).to_contain_text("Approved and scheduled.")
-    tab_to_and_press(page.get_by_role("button", name="Undo"), "Enter")
+    tab_to_and_press(page.get_by_role("button", name="Undo", exact=True), "Enter")
 
     expect(page.locator("#messages")).to_contain_text("Undone: the post awaits approval again.")
     assert workspace.call("GET", f"/posts/{waiting['id']}")["post_group"]["status"] == "pending_confirmation"
@@ -53,13 +53,13 @@ def test_moving_and_deleting_are_undone_without_scripts(open_page: OpenPage, wor
     post = workspace.post("Move me", workspace.account("mastodon"), scheduled_at=at.isoformat())
     page = open_page(f"/dashboard/workspaces/{workspace.id}/posts/{post['id']}", java_script_enabled=False)
     page.get_by_label("When to publish").fill(f"{at + timedelta(days=1):%Y-%m-%dT%H:%M}")
-    page.get_by_role("button", name="Reschedule").click()
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Reschedule", exact=True).click()
+    page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.locator("dl.properties").first).to_contain_text(f"{at:%A}, {at.day} {at:%B %Y}, 08:00")
 
     page.get_by_role("button", name="Cancel post").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Scheduled")
     expect(page.locator("#messages")).to_contain_text("The post is scheduled again.")
     expect(page.locator("main")).to_contain_text("Move me")
