@@ -54,7 +54,7 @@ def format_time(at: datetime | None) -> str | None:
 def target_body(row: tuple[Any, ...]) -> dict[str, Any]:
     """Return a target's answer body, from a row of READ_TARGETS."""
     target_id, platform, account_id, status, text, options, external_id, permalink, attempts = row[:9]
-    due_at, published_at, price_cents, error = row[9:13]
+    due_at, published_at, price_cents, error, scheduled_at, slot = row[9:15]
     return {
         "id": target_id,
         "platform": platform,
@@ -62,6 +62,8 @@ def target_body(row: tuple[Any, ...]) -> dict[str, Any]:
         "status": status,
         "text": text,
         "options": options,
+        "scheduled_at": format_time(scheduled_at),
+        "slot": slot,
         "external_id": external_id,
         "permalink": permalink,
         "attempts": attempts,

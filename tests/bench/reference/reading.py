@@ -21,7 +21,7 @@ FROM posts_postgroup WHERE id = %s AND workspace_id = %s
 """
 READ_TARGETS = """
 SELECT id, platform, account_id, status, text, options, external_id, permalink, attempts, due_at, published_at,
-  price_cents, error
+  price_cents, error, scheduled_at, slot
 FROM posts_posttarget WHERE group_id = %s ORDER BY position
 """
 _DAY = """

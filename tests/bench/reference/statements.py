@@ -45,9 +45,12 @@ VALUES (%(now)s, %(now)s, %(id)s, %(workspace)s, 'scheduled', 1, %(text)s, '[]',
 TARGETS = """
 INSERT INTO posts_posttarget (created_at, updated_at, due_at, fence, id, group_id, account_id, platform, position, sandbox,
   status, text, options, content_sha256, attempts, round_attempts, phase, progress, worker_losses, certainty, price_cents,
-  url_posts) VALUES
+  url_posts, scheduled_at, slot) VALUES
 """
-TARGET = "(%s, %s, %s, 0, %s, %s, %s, %s, %s, false, 'pending', %s, %s::jsonb, %s, 0, 0, '', '{}', 0, 'not_sent', %s, 0)"
+TARGET = (
+    "(%s, %s, %s, 0, %s, %s, %s, %s, %s, false, 'pending', "
+    "%s, %s::jsonb, %s, 0, 0, '', '{}', 0, 'not_sent', %s, 0, %s, false)"
+)
 EVENT = """
 INSERT INTO webhooks_event (id, workspace_id, kind, post_group_id, sequence, payload, sandbox, trace_id, created_at)
 VALUES (%(id)s, %(workspace)s, 'post.scheduled', %(group)s, 1, %(payload)s, false, %(trace)s, %(now)s)

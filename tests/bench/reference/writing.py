@@ -165,6 +165,7 @@ def _target_values(draft: Draft) -> list[Any]:
     for position, (target_id, target) in enumerate(zip(draft.target_ids, draft.body.targets, strict=True)):
         values += [draft.now, draft.now, draft.scheduled_at, target_id, draft.group_id, target.connected_account_id]
         values += [target.platform, position, target.text, target.options_json(), draft.hashes[position], CENTS]
+        values.append(draft.scheduled_at)
     return values
 
 
@@ -196,7 +197,7 @@ def _shown(draft: Draft) -> dict[str, Any]:
     targets = []
     for target_id, target, given in zip(draft.target_ids, draft.body.targets, options, strict=True):
         row: list[Any] = [target_id, target.platform, target.connected_account_id, "pending", target.text, given]
-        targets.append(target_body((*row, None, None, 0, draft.scheduled_at, None, CENTS, None)))
+        targets.append(target_body((*row, None, None, 0, draft.scheduled_at, None, CENTS, None, draft.scheduled_at, False)))
     body, caller = draft.body, draft.caller
     row = [draft.group_id, caller.workspace_id, "scheduled", 1, body.text, [], draft.scheduled_at, False, None]
     row += [body.metadata, "api_key", caller.key_id, None, draft.trace_id, draft.now, draft.now, None]
