@@ -178,8 +178,8 @@ def has_paying_subscription(*, workspace_id: str) -> bool:
     return subscription is not None and subscription.pays_for_usage_at(timezone.now())
 
 
-class CounterAmounts(NamedTuple):
-    """Sums that billing queries compare: a month's reserved and spent cents and posts with a URL, by counter or by ledger."""
+class MonthAmounts(NamedTuple):
+    """Sums of one month for a workspace or an agent: reserved cents, spent cents, and posts with a URL."""
 
     held_cents: int = 0
     settled_cents: int = 0
@@ -192,8 +192,8 @@ class WrongMonthCounter:
 
     holder_id: str
     month: date
-    counter: CounterAmounts
-    ledger: CounterAmounts
+    counter: MonthAmounts
+    ledger: MonthAmounts
 
 
 def find_wrong_month_counters() -> list[WrongMonthCounter]:
@@ -202,11 +202,11 @@ def find_wrong_month_counters() -> list[WrongMonthCounter]:
     Counters and entries are read in several statements, so while money moves only a difference found twice is real.
     """
     counted = {
-        (counter.holder_id, counter.month): CounterAmounts(counter.held_cents, counter.settled_cents, counter.url_posts)
+        (counter.holder_id, counter.month): MonthAmounts(counter.held_cents, counter.settled_cents, counter.url_posts)
         for counter in MonthCounter.objects.iterator()
     }
     entered = _ledger_by("workspace_id") | _ledger_by("agent_id")
-    none = CounterAmounts()
+    none = MonthAmounts()
     return [
         WrongMonthCounter(*key, counter=counted.get(key, none), ledger=entered.get(key, none))
         for key in sorted(counted.keys() | entered.keys())
@@ -214,7 +214,7 @@ def find_wrong_month_counters() -> list[WrongMonthCounter]:
     ]
 
 
-def _ledger_by(holder: str) -> dict[tuple[str, date], CounterAmounts]:
+def _ledger_by(holder: str) -> dict[tuple[str, date], MonthAmounts]:
     kind = LedgerEntry.Kind
     sums = (
         LedgerEntry.objects.exclude(**{holder: ""})
@@ -225,7 +225,7 @@ def _ledger_by(holder: str) -> dict[tuple[str, date], CounterAmounts]:
             urls=_sum("url_posts", plus=[kind.HOLD, kind.ADJUST], minus=[kind.RELEASE]),
         )
     )
-    return {(holder_id, month): CounterAmounts(*map(int, amounts)) for holder_id, month, *amounts in sums}
+    return {(holder_id, month): MonthAmounts(*map(int, amounts)) for holder_id, month, *amounts in sums}
 
 
 def _sum(field: str, *, plus: list[LedgerEntry.Kind], minus: list[LedgerEntry.Kind]) -> Sum:

@@ -12,7 +12,7 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "disconnect-deleted-workspaces": {"task": "accounts.tasks.disconnect_deleted_workspaces", "schedule": 60.0},
     "refresh-tokens-ahead": {"task": "accounts.tasks.refresh_tokens_ahead", "schedule": 60.0},
     "purge-connection-attempts": {"task": "accounts.tasks.purge_connection_attempts", "schedule": 60.0},
-    "destroy-secrets-of-deleted": {"task": "webhooks.tasks.destroy_secrets_of_deleted", "schedule": 60.0},
+    "destroy-secrets-of-deleted": {"task": "webhooks.tasks.destroy_secrets_of_deleted_workspaces", "schedule": 60.0},
     "cancel-posts-of-deleted": {"task": "posts.tasks.cancel_posts_of_deleted", "schedule": 60.0},
     "end-subscriptions-of-deleted": {"task": "billing.tasks.end_subscriptions_of_deleted", "schedule": 60.0},
     "reconcile-billing": {"task": "billing.tasks.reconcile_at_night", "schedule": 3600.0},

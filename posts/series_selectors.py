@@ -65,7 +65,7 @@ def is_withdrawn_by_series(group: PostGroup) -> bool:
 
 
 def upcoming_occurrences(series: Series) -> list[UpcomingOccurrence]:
-    """Return the next occurrences of a series; of one that has ended, none."""
+    """Return the next occurrences of a series; a series that has ended has none."""
     return upcoming_occurrences_of([series])[series.id]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from webhooks.services import destroy_secrets_of_deleted_workspaces
+from webhooks import services
 
 
 @shared_task
-def destroy_secrets_of_deleted() -> int:
+def destroy_secrets_of_deleted_workspaces() -> int:
     """Run the Celery task that deletes the webhook signing secrets of deleted workspaces."""
-    return destroy_secrets_of_deleted_workspaces()
+    return services.destroy_secrets_of_deleted_workspaces()

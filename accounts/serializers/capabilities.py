@@ -98,6 +98,8 @@ class PollCapabilitiesSerializer(serializers.Serializer):
 
 
 class PublishingCapabilitiesSerializer(serializers.Serializer):
+    """The API representation of how safely a platform lets a request to publish be repeated: `retry_safety` alone."""
+
     retry_safety = serializers.ChoiceField(choices=["idempotent", "verifiable", "at_most_once"])
 
 

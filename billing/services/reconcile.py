@@ -143,5 +143,5 @@ def raise_alarms_for_wrong_month_counters(progress: ProgressCallback = _no_progr
     return len(different)
 
 
-def _amounts_text(amounts: selectors.CounterAmounts) -> str:
+def _amounts_text(amounts: selectors.MonthAmounts) -> str:
     return f"held {amounts.held_cents}, settled {amounts.settled_cents}, URL posts {amounts.url_posts}"

@@ -30,7 +30,7 @@ from config.api.operation_input import (
     SAFE_METHODS,
     asks_for_dry_run,
     pop_dry_run_flag,
-    read_body,
+    read_unvalidated_body,
     validated_body,
     validated_query,
 )
@@ -159,7 +159,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
             )
             if declared.body.upload:
                 _require_scope(caller, declared)  # before hundreds of megabytes are read
-            raw = read_body(declared, request, spool)
+            raw = read_unvalidated_body(declared, request, spool)
             try:
                 with collect_validated_webhook_urls() as webhook_urls:
                     data, query = validated_body(declared, raw, spool), validated_query(declared, request)

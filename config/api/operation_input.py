@@ -22,7 +22,7 @@ SAFE_METHODS = ("GET", "HEAD")
 NO_BODY: Mapping[str, Any] = MappingProxyType({})
 
 
-def read_body(declared: Operation, request: Request, spool: UploadTempFiles) -> Any:
+def read_unvalidated_body(declared: Operation, request: Request, spool: UploadTempFiles) -> Any:
     """Read an operation's input: return the parsed, not yet validated body, or NO_BODY if the operation takes no body.
 
     Raises MalformedRequest, UnsupportedMediaType, PayloadTooLarge.

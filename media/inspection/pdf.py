@@ -40,9 +40,9 @@ _UNPACKED_ALL = 64 * 1024 * 1024
 
 
 def inspect_pdf(path: Path) -> InspectedFile:
-    """Check a PDF's structure and refuse active content such as scripts; raises MediaTypeNotAllowed.
+    """Check a PDF's structure, refuse active content such as scripts, and return the file's kind and MIME type.
 
-    The pages are not rendered.
+    The pages are not rendered. Raises MediaTypeNotAllowed.
     """
     content = path.read_bytes()
     if not _HEADER.match(content):

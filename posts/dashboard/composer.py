@@ -242,7 +242,7 @@ class Composer:
 
     @cached_property
     def media_library_page(self) -> Any:
-        """Return one page of the media assets that the composer offers to attach, with the cursor of the next page."""
+        """Return a page of the media library: the assets that can be attached, and the cursor of the next page."""
         found = media.list_assets(
             caller=self.page.caller, workspace_id=self.page.workspace.id, limit=LIBRARY_PAGE_SIZE, cursor=self.library_cursor
         )

@@ -20,7 +20,7 @@ from posts.models import PostGroup, PostTarget
 
 @dataclass(frozen=True)
 class ShownAsset:
-    """A media asset that is attached to a post or offered for it, as the dashboard shows it.
+    """A media asset for a page: attached to a post, or offered for it in the composer; with its preview URL and alt text.
 
     `asset` is None if the asset was deleted.
     """

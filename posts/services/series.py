@@ -53,7 +53,7 @@ class SeriesEdit:
 
     @property
     def changes_posts(self) -> bool:
-        """Return whether the edit changes what posts the series makes, and when."""
+        """Return whether the edit changes the posts that the series will make: their content, or when they are published."""
         return any(value is not None for value in (self.post, self.rrule, self.exdates))
 
 

@@ -9,7 +9,7 @@ from tests.webhooks.rows import make_delivery
 from tests.webhooks.sending import deliver_until_idle
 from webhooks import services
 from webhooks.models import SigningSecret
-from webhooks.tasks import destroy_secrets_of_deleted
+from webhooks.tasks import destroy_secrets_of_deleted_workspaces
 from workspaces.models import Workspace
 
 
@@ -18,10 +18,10 @@ def test_the_secret_is_deleted_and_not_created_again(workspace: Workspace, recei
     for one in (workspace, other):
         services.read_signing_secret(caller=system_caller(one.id), workspace_id=one.id)
     waiting = make_delivery(workspace, receiver.url)
-    assert destroy_secrets_of_deleted() == 0
+    assert destroy_secrets_of_deleted_workspaces() == 0
     Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
 
-    assert [destroy_secrets_of_deleted() for _ in range(2)] == [1, 0]
+    assert [destroy_secrets_of_deleted_workspaces() for _ in range(2)] == [1, 0]
     deliver_until_idle()
 
     assert list(SigningSecret.objects.values_list("pk", flat=True)) == [other.pk]

@@ -112,7 +112,7 @@ class Bluesky(Platform):
         return Grant(credentials=grant.credentials, tokens=renewed.tokens_to_store(), external_id=grant.external_id)
 
     def revoke(self, grant: Grant) -> None:
-        """End a disconnected account's login session at its Bluesky server. Raises Transient.
+        """Revoke a disconnected Bluesky account's tokens by ending its login session at its server. Raises Transient.
 
         A session that has already ended is no error.
         """

@@ -30,7 +30,7 @@ class FacebookApplication(MetaApplication):
     needed_scopes = REQUIRED_SCOPES
 
     def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange an OAuth code for a person's long-lived Facebook token, with which the person's pages are listed.
+        """Exchange an OAuth code for the person's long-lived Facebook token, by way of a short-lived token.
 
         Raises the same errors as `exchange_for_token`.
         """

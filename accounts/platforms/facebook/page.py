@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty, one_line
-from accounts.platforms.meta.graph import AccountClient, Graph, id_of
+from accounts.platforms.meta.graph import Graph, GraphAccountClient, id_of
 from accounts.platforms.types import Identity
 
 SITE = "https://www.facebook.com"
@@ -21,7 +21,7 @@ _PATH = re.compile(r"/[\x21-\x7e]{1,1000}")
 
 
 @dataclass(frozen=True)
-class FacebookPageClient(AccountClient):
+class FacebookPageClient(GraphAccountClient):
     """A connected Facebook page: its id, and the Graph API clients for posts and for videos (`video_graph`)."""
 
     video_graph: Graph

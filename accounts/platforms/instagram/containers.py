@@ -19,7 +19,7 @@ from accounts.platforms.errors import ContentRejected, PlatformError, RateLimite
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens, object_or_empty
 from accounts.platforms.instagram.errors import ERRORS
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
-from accounts.platforms.meta.graph import AccountClient, id_of, listed_objects
+from accounts.platforms.meta.graph import GraphAccountClient, id_of, listed_objects
 from accounts.platforms.processing import check_later_or_raise
 from accounts.platforms.types import Content, MediaFile, Progress, State
 
@@ -37,7 +37,7 @@ def new_container_round_state(number: int) -> dict[str, Any]:
     return {"since": timezone.now().isoformat(), "round": number, "children": [], "looks": 0}
 
 
-def create_next_container(account: AccountClient, content: Content, progress: Progress) -> Progress:
+def create_next_container(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
     """Create an Instagram container (unpublished post) for the next file; before the first, check the daily quota.
 
     All steps here raise ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, RateLimited and Transient.
@@ -57,7 +57,7 @@ def create_next_container(account: AccountClient, content: Content, progress: Pr
     return progress.with_next_step("process", {**state, "children": children, "pending": children})
 
 
-def create_carousel(account: AccountClient, content: Content, progress: Progress) -> Progress:
+def create_carousel(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
     """Create the container (unpublished post) of an Instagram carousel from the containers of the carousel's files."""
     state = progress.state
     form = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_post_form(content)}
@@ -65,13 +65,13 @@ def create_carousel(account: AccountClient, content: Content, progress: Progress
     return progress.with_next_step("process", {**state, "container": container, "pending": [container], "looks": 0})
 
 
-def check_containers(account: AccountClient, content: Content, progress: Progress) -> Progress:
+def check_containers(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
     """Ask Instagram whether the post's containers (unpublished posts) are ready to be published."""
     pending, state = [], progress.state
     for container in state["pending"]:
         status, reason = fetch_container_status(account, container)
         if status == "EXPIRED":
-            return restart_containers_step(progress, "the media expired.")
+            return step_that_recreates_containers(progress, "the media expired.")
         if status == "ERROR":
             return _after_failure(progress, reason)
         if status == "IN_PROGRESS":
@@ -81,8 +81,11 @@ def check_containers(account: AccountClient, content: Content, progress: Progres
     return progress.with_next_step("create" if "container" in state else "gather", {**state, "pending": []})
 
 
-def restart_containers_step(progress: Progress, reason: str) -> Progress:
-    """Return the step that prepares the Instagram post again from the beginning. Raises ContentRejected after MAX_ROUNDS."""
+def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
+    """Return the progress whose next step creates an Instagram post's containers again.
+
+    Raises ContentRejected after MAX_ROUNDS.
+    """
     rounds = progress.state["round"]
     if rounds >= MAX_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
@@ -102,7 +105,7 @@ def check_later_or_give_up(progress: Progress, state: State) -> Progress:
     )
 
 
-def fetch_container_status(account: AccountClient, container: str) -> tuple[str, str]:
+def fetch_container_status(account: GraphAccountClient, container: str) -> tuple[str, str]:
     """Return the status of an Instagram container (unpublished post), and why it failed. Raises TokenExpired, Transient."""
     with ERRORS.translating_repeatable_call_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
@@ -112,7 +115,7 @@ def fetch_container_status(account: AccountClient, container: str) -> tuple[str,
     return status, line_without_tokens(answer.get("status")) or NO_REASON
 
 
-def _check_quota(account: AccountClient, attempt: int) -> None:
+def _check_quota(account: GraphAccountClient, attempt: int) -> None:
     """Raise RateLimited before a post's first Instagram container if the account's daily quota of posts is used up.
 
     If the quota cannot be read, nothing is raised.
@@ -129,7 +132,7 @@ def _check_quota(account: AccountClient, attempt: int) -> None:
         )
 
 
-def _create(account: AccountClient, form: Mapping[str, str], what: str) -> str:
+def _create(account: GraphAccountClient, form: Mapping[str, str], what: str) -> str:
     with ERRORS.translating_content_errors(what):
         return id_of(account.graph.post_form(f"/{account.id}/media", form))
 
@@ -138,7 +141,7 @@ def _after_failure(progress: Progress, reason: str) -> Progress:
     """Handle Instagram's failure to prepare a post: prepare it again after a temporary error, or raise ContentRejected."""
     subcode = _SUBCODE.search(reason)
     if subcode and ERRORS.meanings.get(int(subcode[0])) == "transient":
-        return restart_containers_step(progress, reason)
+        return step_that_recreates_containers(progress, reason)
     raise ContentRejected(f"Instagram could not process the media: {reason}")
 
 

@@ -15,7 +15,14 @@ from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.errors import DAILY_LIMIT_CODE, ERRORS, EXPIRED_CONTAINER_CODES, NOT_READY_CODE
 from accounts.platforms.meta.comments import FirstCommentSteps
 from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
-from accounts.platforms.meta.graph import AccountClient, id_of, listed_objects, same_text, start_with_clock_tolerance, time_of
+from accounts.platforms.meta.graph import (
+    GraphAccountClient,
+    id_of,
+    listed_objects,
+    same_text,
+    start_with_clock_tolerance,
+    time_of,
+)
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadStatusProof
 
 PAGE_SIZE = "50"
@@ -30,13 +37,13 @@ FIRST_COMMENT_STEPS = FirstCommentSteps(
 )
 
 
-def check_content_and_begin(account: AccountClient, content: Content, progress: Progress) -> Progress:
+def check_content_and_begin(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
     """Begin to publish an Instagram post: check its content, and store the start time. Raises ContentRejected."""
     _check(content)
     return progress.with_next_step("container", containers.new_container_round_state(1))
 
 
-def publish_container(account: AccountClient, content: Content, progress: Progress) -> Progress | Published:
+def publish_container(account: GraphAccountClient, content: Content, progress: Progress) -> Progress | Published:
     """Publish the Instagram post that was prepared as a container (unpublished post). Raises PlatformError."""
     with ERRORS.translating_publish_errors("this post"):
         try:
@@ -50,7 +57,7 @@ def publish_container(account: AccountClient, content: Content, progress: Progre
 
 
 def find_possibly_published_post(
-    account: AccountClient, content: Content, progress: Progress
+    account: GraphAccountClient, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Find the Instagram post that an interrupted attempt may have published; if there is none, return a proof of that.
 
@@ -90,7 +97,9 @@ def _check(content: Content) -> None:
         )
 
 
-def _after_refusal(account: AccountClient, content: Content, progress: Progress, refused: GraphError) -> Progress | Published:
+def _after_refusal(
+    account: GraphAccountClient, content: Content, progress: Progress, refused: GraphError
+) -> Progress | Published:
     """Handle Instagram's refusal of a post: return the post if it was published earlier, prepare it again, or raise.
 
     Instagram also refuses posts that it has published, so the container is asked; one that has expired or is not ready does
@@ -106,13 +115,13 @@ def _after_refusal(account: AccountClient, content: Content, progress: Progress,
     if status == "PUBLISHED":
         return _after_publication(account, content, progress)
     if status == "EXPIRED":
-        return containers.restart_containers_step(progress, refused.reason)
+        return containers.step_that_recreates_containers(progress, refused.reason)
     if status == "IN_PROGRESS" or refused.subcode == NOT_READY_CODE:
         return containers.check_later_or_give_up(progress, {**state, "pending": [state["container"]]})
     raise refused
 
 
-def _status_after(account: AccountClient, content: Content, container: str, refused: GraphError) -> str:
+def _status_after(account: GraphAccountClient, content: Content, container: str, refused: GraphError) -> str:
     """Return the status of a prepared post that Instagram refused to publish, perhaps because it is already published."""
     is_expired = refused.subcode in EXPIRED_CONTAINER_CODES
     try:
@@ -124,14 +133,14 @@ def _status_after(account: AccountClient, content: Content, container: str, refu
     return "EXPIRED" if is_expired and status != "PUBLISHED" else status
 
 
-def _permalink(account: AccountClient, media_id: str) -> str:
+def _permalink(account: GraphAccountClient, media_id: str) -> str:
     """Return the URL of a published Instagram post; errors are ignored, because the post is already published."""
     with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         return https_url_or_empty(account.graph.get(f"/{media_id}", {"fields": "permalink"}).get("permalink"))
     return ""
 
 
-def _after_publication(account: AccountClient, content: Content, progress: Progress) -> Progress | Published:
+def _after_publication(account: GraphAccountClient, content: Content, progress: Progress) -> Progress | Published:
     """Find a published Instagram post in the account's list. Returns the post, or the step that adds its first comment.
 
     The post has a note if it cannot be identified.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, ReauthRequired
 from accounts.platforms.meta.errors import Meaning, MetaErrorTranslator
-from accounts.platforms.meta.graph import AccountClient, id_of, same_text
+from accounts.platforms.meta.graph import GraphAccountClient, id_of, same_text
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress, Published
 
 
@@ -32,7 +32,7 @@ class FirstCommentSteps:
             return published
         return replace(progress, published=published).with_next_step("comment", {"since": progress.state["since"]})
 
-    def create(self, account: AccountClient, content: Content, progress: Progress) -> Published:
+    def create(self, account: GraphAccountClient, content: Content, progress: Progress) -> Published:
         """Create the first comment on a published post at Meta's product.
 
         Raises platform errors, which are about the comment only.
@@ -48,7 +48,7 @@ class FirstCommentSteps:
         return post
 
     def find_possibly_added_comment(
-        self, account: AccountClient, content: Content, progress: Progress
+        self, account: GraphAccountClient, content: Content, progress: Progress
     ) -> Published | NotPublishedProof:
         """Find the first comment that an interrupted attempt may have added to a Meta post; otherwise return a proof."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)

@@ -96,7 +96,7 @@ class Graph(JsonClient):
 
 
 @dataclass(frozen=True)
-class AccountClient:
+class GraphAccountClient:
     """A Graph API client with an account's access token, together with the account's id at one of Meta's products."""
 
     graph: Graph

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens
 from accounts.platforms.meta.errors import GraphError
-from accounts.platforms.meta.graph import AccountClient, id_of
+from accounts.platforms.meta.graph import GraphAccountClient, id_of
 from accounts.platforms.processing import check_later_or_raise
 from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
@@ -28,7 +28,7 @@ CONTAINER_STATUSES = frozenset({"FINISHED", "IN_PROGRESS", "ERROR", "EXPIRED", "
 PUBLISHED_STATUSES = frozenset({"PUBLISHED", "A_POST"})
 
 
-def create_next_container(account: AccountClient, content: Content, progress: Progress) -> Progress:
+def create_next_container(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
     """Create the next Threads container (unpublished post): for one file of a carousel, or for a whole post.
 
     Raises ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
@@ -49,7 +49,7 @@ def create_next_container(account: AccountClient, content: Content, progress: Pr
     return check_later_or_give_up(progress, state, [container])
 
 
-def check_containers(account: AccountClient, progress: Progress) -> Progress | None:
+def check_containers(account: GraphAccountClient, progress: Progress) -> Progress | None:
     """Ask Threads whether a post's containers (unpublished posts) are ready; returns None if it is published already."""
     state, waiting = progress.state, [*progress.state["waiting"]]
     while waiting:
@@ -62,13 +62,15 @@ def check_containers(account: AccountClient, progress: Progress) -> Progress | N
         if status == "ERROR" and not reason.startswith("FAILED_DOWNLOADING"):
             raise ContentRejected(f"Threads could not process the post: {_explanation(reason)}")
         if status != "FINISHED" and status not in PUBLISHED_STATUSES:
-            return restart_containers_step(progress, f"Threads could not prepare the post: {_explanation(reason or status)}")
+            return step_that_recreates_containers(
+                progress, f"Threads could not prepare the post: {_explanation(reason or status)}"
+            )
         waiting.pop(0)
     state = {name: value for name, value in state.items() if name not in ("waiting", "looks")}
     return progress.with_next_step("publish" if "container" in state else "container", state)
 
 
-def fetch_container_status(account: AccountClient, container: str) -> tuple[str, str]:
+def fetch_container_status(account: GraphAccountClient, container: str) -> tuple[str, str]:
     """Ask Threads for the status of a container (unpublished post) and, if the container failed, the reason.
 
     Raises GraphError, OutboundError.
@@ -104,7 +106,7 @@ def check_later_or_give_up(progress: Progress, state: State, waiting: Sequence[s
     )
 
 
-def restart_containers_step(progress: Progress, reason: str) -> Progress:
+def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
     """Return the publishing step that creates a Threads post's containers again from the beginning.
 
     Raises ContentRejected after MAX_REPETITIONS.
@@ -115,7 +117,7 @@ def restart_containers_step(progress: Progress, reason: str) -> Progress:
     return progress.with_next_step("container", {"since": progress.state["since"], "anew": repetitions + 1})
 
 
-def _create(account: AccountClient, form: Mapping[str, str], what: str) -> str:
+def _create(account: GraphAccountClient, form: Mapping[str, str], what: str) -> str:
     with ERRORS.translating_content_errors(what):
         try:
             return id_of(account.graph.post_form(f"/{account.id}/threads", form))

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty
 from accounts.platforms.meta.errors import GraphError
-from accounts.platforms.meta.graph import AccountClient, id_of, same_text, start_with_clock_tolerance, time_of
+from accounts.platforms.meta.graph import GraphAccountClient, id_of, same_text, start_with_clock_tolerance, time_of
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
@@ -28,7 +28,7 @@ PAGE_SIZE, MAX_PAGES = "100", 3  # of the list of a profile's posts
 MAX_MISSES = 4  # how often Threads may not find a container that it called ready; two and a half minutes
 
 
-def check_content_and_begin(account: AccountClient, content: Content, progress: Progress) -> Progress:
+def check_content_and_begin(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
     """Begin to publish a Threads post: check its content, and return the first publishing step.
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
@@ -42,7 +42,7 @@ def check_content_and_begin(account: AccountClient, content: Content, progress: 
     return progress.with_next_step("container", {"since": timezone.now().isoformat()})
 
 
-def check_segment_containers(account: AccountClient, content: Content, progress: Progress) -> Progress:
+def check_segment_containers(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
     """Return the next step of a Threads post: wait for its containers, publish it or, if published, continue the chain.
 
     Raises platform errors.
@@ -52,7 +52,7 @@ def check_segment_containers(account: AccountClient, content: Content, progress:
     )
 
 
-def publish_container(account: AccountClient, content: Content, progress: Progress) -> Progress:
+def publish_container(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
     """Publish the next post of a Threads chain, which Threads has prepared as a container (unpublished post).
 
     Raises platform errors.
@@ -68,7 +68,7 @@ def publish_container(account: AccountClient, content: Content, progress: Progre
 
 
 def find_possibly_published_post(
-    account: AccountClient, content: Content, progress: Progress
+    account: GraphAccountClient, content: Content, progress: Progress
 ) -> Progress | NotPublishedProof:
     """Find the Threads post that an interrupted attempt may have published; if there is none, return a proof of that.
 
@@ -88,7 +88,7 @@ def find_possibly_published_post(
     return _after_segment(content, progress, found)
 
 
-def fetch_permalink(account: AccountClient, content: Content, progress: Progress) -> Published:
+def fetch_permalink(account: GraphAccountClient, content: Content, progress: Progress) -> Published:
     """Ask Threads for the URL of a published post; if that fails, the post still counts as published.
 
     Raises platform errors about the URL.
@@ -105,11 +105,13 @@ def _after_miss(progress: Progress) -> Progress:
     state = progress.state
     misses = state.get("misses", 0) + 1
     if misses > MAX_MISSES:
-        return containers.restart_containers_step(progress, "Threads does not know the container that it called ready.")
+        return containers.step_that_recreates_containers(
+            progress, "Threads does not know the container that it called ready."
+        )
     return containers.check_later_or_give_up(progress, {**state, "misses": misses, "looks": misses}, [state["container"]])
 
 
-def _id_of_published(account: AccountClient, content: Content, progress: Progress) -> str:
+def _id_of_published(account: GraphAccountClient, content: Content, progress: Progress) -> str:
     """Return the id of a Threads post that an earlier attempt has already published.
 
     For the last post of a chain this may be the container's id.
@@ -121,7 +123,7 @@ def _id_of_published(account: AccountClient, content: Content, progress: Progres
     return found
 
 
-def _find_segment(account: AccountClient, content: Content, progress: Progress) -> str | None:
+def _find_segment(account: GraphAccountClient, content: Content, progress: Progress) -> str | None:
     """Search the Threads profile for the post that an interrupted attempt may have published; returns its id, or None.
 
     Raises OutcomeUnknown if several posts match or the list cannot be read, TokenExpired, Transient.
@@ -142,7 +144,7 @@ def _find_segment(account: AccountClient, content: Content, progress: Progress) 
     return found[0] if found else None
 
 
-def _posts_since(account: AccountClient, edge: str, since: str) -> Iterator[dict[str, Any]]:
+def _posts_since(account: GraphAccountClient, edge: str, since: str) -> Iterator[dict[str, Any]]:
     """List the Threads profile's posts or replies created after the time `since`, newest first."""
     start = start_with_clock_tolerance(since)
     params = {

@@ -75,8 +75,8 @@ def upload_next_parts(api: Api, files: Files, progress: Progress) -> Progress:
     return progress.with_next_step("append" if last < count else "finalize", {**state, "segment": last})
 
 
-def finalize_media_upload(api: Api, files: Files, progress: Progress) -> Progress:
-    """Tell X that all parts of a media file are uploaded.
+def finalize_upload_and_return_next_step(api: Api, files: Files, progress: Progress) -> Progress:
+    """Tell X that all parts of a media file are uploaded, and return the progress with the step that follows.
 
     X refuses to finalize a file twice, so a refusal leads to asking for the file's state.
     """
@@ -112,7 +112,7 @@ def send_alt_text(api: Api, files: Files, progress: Progress) -> Progress:
 STEPS: dict[str, Callable[[Api, Files, Progress], Progress]] = {
     "upload": upload_image_or_announce_video,
     "append": upload_next_parts,
-    "finalize": finalize_media_upload,
+    "finalize": finalize_upload_and_return_next_step,
     "process": check_processing,
     "describe": send_alt_text,
 }

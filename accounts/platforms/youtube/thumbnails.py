@@ -16,7 +16,7 @@ from config.outbound import DestinationForbidden, OutboundError, ResponseTooLarg
 THUMBNAIL_TYPES = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}  # by the first bytes of a file
 
 
-def fetch_thumbnail(url: str) -> tuple[bytes, str]:
+def fetch_thumbnail_and_mime_type(url: str) -> tuple[bytes, str]:
     """Download an image that is to be uploaded to YouTube as a thumbnail; return its bytes and MIME type.
 
     Raises ContentRejected, Transient.
@@ -42,9 +42,9 @@ def fetch_thumbnail(url: str) -> tuple[bytes, str]:
 def upload_thumbnail_from_url(api: Api, video_id: str, url: str) -> None:
     """Download the image at a URL, and upload the image to YouTube as a video's thumbnail.
 
-    Raises the same errors as `fetch_thumbnail` and `request_session_url`.
+    Raises the same errors as `fetch_thumbnail_and_mime_type` and `request_session_url`.
     """
-    image, mime_type = fetch_thumbnail(url)
+    image, mime_type = fetch_thumbnail_and_mime_type(url)
     api.send_to_url(
         "POST",
         f"{api.address}/upload/youtube/v3/thumbnails/set",

@@ -27,7 +27,7 @@ from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Prog
 from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url
 from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC_PRIVACY, tags_length
 from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeError, items_of
-from accounts.platforms.youtube.thumbnails import fetch_thumbnail, upload_thumbnail_from_url
+from accounts.platforms.youtube.thumbnails import fetch_thumbnail_and_mime_type, upload_thumbnail_from_url
 from accounts.platforms.youtube.upload_sessions import (
     PIECE_BYTES,
     UploadSession,
@@ -197,7 +197,7 @@ def _check(content: Content) -> None:
     if length > MAX_TAGS:
         raise ContentRejected(f"The tags count {length} characters; YouTube accepts {MAX_TAGS}.")
     if "thumbnail_url" in content.options:
-        fetch_thumbnail(content.options["thumbnail_url"])
+        fetch_thumbnail_and_mime_type(content.options["thumbnail_url"])
 
 
 def _resource(content: Content) -> dict[str, Any]:
