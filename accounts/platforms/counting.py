@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import regex
-from twitter_text.regexp.emoji import emoji_list
 
-from accounts.platforms.links import Span, any_word_pattern, link_spans
+if TYPE_CHECKING:
+    from accounts.platforms.links import Span
 
 ELLIPSIS = "…"
 URL_LENGTH = 23  # the length of any URL for X and Mastodon
@@ -29,9 +31,6 @@ _MANY_MARKS = regex.compile(r"\p{M}{32,}")
 # A keycap is the only emoji that starts with an ASCII character.
 _EMOJI_AHEAD = r"(?=[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic}|\p{Regional_Indicator})"
 _EMOJI_CLUSTER = regex.compile(_EMOJI_AHEAD + _CLUSTER_PATTERN)
-_X_EMOJI = regex.compile(
-    _EMOJI_AHEAD + any_word_pattern("".join(chr(int(code, 16)) for code in each.codepoint.split()) for each in emoji_list)
-)
 # twitter-text v3: characters with weight 1; all others have weight 2.
 _LIGHT = re.compile(r"[\u0000-\u10FF\u2000-\u200D\u2010-\u201F\u2032-\u2037]")
 _LINE_ENDING = re.compile(r"\r\n?")
@@ -78,16 +77,37 @@ def x_weighted_length(text: str) -> int:
     The result equals that of `twitter_text.parse_tweet`, whose running time is quadratic in the length of the text.
     """
     text = _normalized(text)
-    pieces = _around(text, link_spans(text))
+    pieces = _around(text, find_link_spans(text))
     rest = "\n".join(pieces)  # the separator in place of a URL weighs 1 here, and is no part of an emoji
     if not rest.isascii():
-        rest = _X_EMOJI.sub("\U0001f600", rest)
+        rest = _x_emoji().sub("\U0001f600", rest)
     return 2 * len(rest) - len(_LIGHT.findall(rest)) + (URL_LENGTH - 1) * (len(pieces) - 1)
+
+
+@cache
+def _x_emoji() -> Any:
+    """Return the pattern of the emoji that X counts as two characters, whatever their length."""
+    from twitter_text.regexp.emoji import emoji_list  # noqa: PLC0415 (as in `find_link_spans`)
+
+    from accounts.platforms.links import any_word_pattern  # noqa: PLC0415
+
+    emoji = ("".join(chr(int(code, 16)) for code in each.codepoint.split()) for each in emoji_list)
+    return regex.compile(_EMOJI_AHEAD + any_word_pattern(emoji))
+
+
+def find_link_spans(text: str) -> Iterator[Span]:
+    """Return the start and end positions of the links in a text; the patterns are compiled at the first call.
+
+    Compiling them at the import took a quarter of a process's start.
+    """
+    from accounts.platforms.links import link_spans  # noqa: PLC0415
+
+    return link_spans(text)
 
 
 def x_has_url(text: str) -> bool:
     """Return whether X, when it counts a text's characters, counts a part as a URL, such as the domain example.com."""
-    return next(link_spans(_normalized(text)), None) is not None
+    return next(find_link_spans(_normalized(text)), None) is not None
 
 
 def mastodon_length(text: str) -> int:
@@ -95,7 +115,7 @@ def mastodon_length(text: str) -> int:
 
     The rest is counted in graphemes.
     """
-    urls = (span for span in link_spans(text) if text[span[0] : span[0] + 8].lower().startswith(_PROTOCOLS))
+    urls = (span for span in find_link_spans(text) if text[span[0] : span[0] + 8].lower().startswith(_PROTOCOLS))
     shown = ("x" * URL_LENGTH).join(_around(text, urls))
     return grapheme_length(_REMOTE_MENTION.sub(r"@\1", shown))
 

@@ -7,8 +7,6 @@ import re
 import struct
 from pathlib import Path
 
-import puremagic
-
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import decompress_first_bytes
 
@@ -162,6 +160,8 @@ def _named_by_puremagic(head: bytes) -> MediaTypeNotAllowed:
 
     A match of only one byte is ignored, because it may be chance.
     """
+    import puremagic  # noqa: PLC0415 (reads its list of formats when it is imported, and few uploads need it)
+
     try:
         best = puremagic.magic_string(head)[0]
     except (puremagic.PureError, ValueError):

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import regex
-from twitter_text.regexp.valid_cctld import valid_cctld
-from twitter_text.regexp.valid_gtld import valid_gtld
 
 from accounts.platforms.counting import grapheme_length, utf8_length
 
@@ -125,5 +123,9 @@ def _has_existing_tld(domain: str) -> bool:
 
     A link's top-level domain exists and is in lower case.
     """
+    # Imported at the first call: compiling these patterns takes long.
+    from twitter_text.regexp.valid_cctld import valid_cctld  # noqa: PLC0415
+    from twitter_text.regexp.valid_gtld import valid_gtld  # noqa: PLC0415
+
     tld = domain.rpartition(".")[2]
     return bool(valid_gtld.fullmatch(tld) or valid_cctld.fullmatch(tld))

@@ -7,8 +7,7 @@ developers.facebook.com/docs/threads (overview, publishing reference, text attac
 
 from __future__ import annotations
 
-from accounts.platforms.counting import threads_platform_length
-from accounts.platforms.links import link_spans
+from accounts.platforms.counting import find_link_spans, threads_platform_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_option import thread_schema
@@ -22,7 +21,7 @@ MAX_LINKS = 5
 
 def count_different_links(text: str) -> int:
     """Count the different links in a text for the limit in Threads' capabilities; domains without https:// are links too."""
-    return len({text[start:end] for start, end in link_spans(text)})
+    return len({text[start:end] for start, end in find_link_spans(text)})
 
 
 CAPABILITIES = Capabilities(
