@@ -51,10 +51,10 @@ def record_entry(
     return entry
 
 
-def entry_writes(
+def success_entry_writes(
     *, caller: Caller, operation: str, workspace_id: str, resource_type: str, resources: Mapping[str, dict[str, Any]]
 ) -> list[Write]:
-    """Return the writes of an audit log entry for each resource that one operation changes.
+    """Return the writes of the audit log entries of one successful operation: one entry for each resource that it changed.
 
     `resources` maps ids to metadata.
     """

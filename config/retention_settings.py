@@ -9,7 +9,7 @@ RETENTION_RULES = [
     "config.notices.retention.ExpiredNoticesRule",
     "config.notices.retention.PurgedWorkspaceNoticesRule",
     "config.notices.retention.PurgedWorkspaceDigestsRule",
-    "config.console.operators.second_factor_removal.AbandonedSecondFactorsRule",
+    "config.console.operators.second_factor_removal.UnusedSecondFactorsRule",
     "posts.retention.ExpiredPlansRule",
     "posts.retention.ExpiredComposerDraftsRule",
     "posts.retention.PurgedWorkspacePostsRule",

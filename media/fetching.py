@@ -24,7 +24,7 @@ def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Re
     filename = unquote(urlsplit(url).path).rpartition("/")[2]
     with limit_outbound_requests(workspace_id):
         for _ in range(MAX_REDIRECTS + 1):
-            file = spool.open_temp_file(filename)
+            file = spool.begin_upload(filename)
             try:
                 response = outbound.download(url, cast(IO[bytes], file), max_bytes=max_upload_bytes())
             except outbound.OutboundError as error:

@@ -68,7 +68,10 @@ class GroupChange:
 
     @property
     def charges_by_due(self) -> list[tuple[datetime, list[PublishingCharge]]]:
-        """Return the prices to reserve, those of `holds`, with their times, earliest first; the sandbox costs nothing."""
+        """Return the prices that this change reserves, grouped by the time when the targets are due, earliest first.
+
+        Sandbox targets cost nothing.
+        """
         found: dict[datetime, list[PublishingCharge]] = {}
         for each in self.holds:
             if not each.sandbox:

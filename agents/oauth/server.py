@@ -147,7 +147,7 @@ class AgentGrantValidator(RequestValidator):
         return status
 
     def save_bearer_token(self, token: dict[str, Any], request: Request, *args: Any, **kwargs: Any) -> None:
-        """Mark what was exchanged as used. The tokens themselves were stored when they were issued."""
+        """Mark the exchanged code or refresh token as used. The new tokens are stored already, by `issue_tokens`."""
         exchanged, now = request.exchanged, timezone.now()
         if isinstance(exchanged, OAuthToken):
             OAuthToken.objects.filter(pk=exchanged.pk, refreshed_at=None).update(refreshed_at=now)

@@ -33,7 +33,7 @@ USAGE_TOTAL_KEY_FIELDS = ("workspace_id", "month", "agent_id", "platform")
 
 
 class PriceAlreadyHeld(Exception):
-    """Error for a post target whose price is already reserved or spent in the billing ledger."""
+    """The ledger's internal exception, not an API error, for a post target whose price is already reserved or spent."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class WebThreadLimit:
             return True
 
     def release_thread(self, workspace_id: str = "") -> None:
-        """End the counting of a web thread that `try_acquire_thread` has counted."""
+        """Stop counting a web thread as occupied by a workspace's request, after `try_acquire_thread` counted it."""
         with self._lock:
             self._held[workspace_id] -= 1
             if not self._held[workspace_id]:

@@ -139,7 +139,7 @@ class _Form:
         if name in self.fields:
             raise errors.ValidationFailed.for_field(name, "This field is given more than once.", "repeated")
         self._name = name
-        self._part = self._spool.open_temp_file(filename or "") if name == FILE_PART else _Text(name)
+        self._part = self._spool.begin_upload(filename or "") if name == FILE_PART else _Text(name)
 
     def _parameter(self, name: str) -> str | None:
         """Return a parameter, such as `filename`, of a Content-Disposition header in a multipart upload, or None."""

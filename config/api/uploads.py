@@ -145,8 +145,11 @@ class UploadTempFiles(contextlib.ExitStack[None]):
         self.is_form = False
         self._most_bytes = max_bytes_by_path
 
-    def open_temp_file(self, filename: str) -> UploadInProgress:
-        """Open a new temporary file for an upload; only the operating system user of the service can read the file."""
+    def begin_upload(self, filename: str) -> UploadInProgress:
+        """Begin to write an upload to a new temporary file, which is deleted when the `with` block ends.
+
+        Raises TypeError if the operation takes no files.
+        """
         if self._most_bytes is None:
             raise TypeError("This operation takes no files.")
         with _disk_errors():
@@ -157,7 +160,7 @@ class UploadTempFiles(contextlib.ExitStack[None]):
 
     def write_temp_file(self, content: bytes, filename: str) -> ReceivedFile:
         """Write `content` to a temporary file, and return that file as a ReceivedFile."""
-        file = self.open_temp_file(filename)
+        file = self.begin_upload(filename)
         file.write(content)
         return file.finish()
 

@@ -27,7 +27,10 @@ def shows_urls(rpc: RpcRequest) -> bool:
 
 
 def is_repeated_call(rpc: RpcRequest, caller: Caller) -> bool:
-    """Return whether a tool call repeats one that was answered with `input_required`. Raises RpcError for a wrong state."""
+    """Return whether an MCP client repeats a tool call after the person was asked to approve the post (`input_required`).
+
+    Raises RpcError if the state that the client sends back has expired or belongs to another call.
+    """
     state = rpc.params.get("requestState")
     if not isinstance(rpc.params.get("inputResponses", {}), dict):
         raise RpcError(INVALID_PARAMS, "inputResponses must be an object.", id=rpc.id)

@@ -103,7 +103,7 @@ class Notice(models.Model):
 
 
 class NoticeChoice(models.Model):
-    """The kinds of notices that a member chose; members who never chose get all kinds as owner or admin, else none."""
+    """Which kinds of notices one member wants, all in one row; members without a row get the default of their role."""
 
     member = models.OneToOneField(Member, on_delete=models.CASCADE, primary_key=True, related_name="notice_choice")
     chosen = models.JSONField(default=dict)  # {kind: bool}

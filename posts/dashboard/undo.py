@@ -132,7 +132,7 @@ def undo(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST")
 def discard_composer_draft(page: WorkspacePage) -> HttpResponse:
-    """Dashboard action that discards a composer draft of the signed-in person."""
+    """Dashboard action that discards a composer draft of the signed-in person, and offers to undo that."""
     draft = find_composer_draft(page, page.request.POST.get("draft", ""))
     if draft is None:
         return page.redirect(page.url_of_page("compose"))

@@ -1,4 +1,4 @@
-"""The model of stored plans."""
+"""The model of plans: writes that were previewed and stored by POST /plans, to be committed later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workspaces.models import Workspace
 
 
 class StoredPlan(TimestampedModel):
-    """The model of a plan made by POST /plans, which its maker or a person may commit until it expires.
+    """A write that POST /plans has previewed and stored, and that its maker or a person may commit until it expires.
 
     `request` is the body of the operation, `preview` the answer to its dry run, `content` what the hash was taken of, and
     `maker` the owner of the caller's Idempotency-Keys. A committed plan has the ids of its post groups in `result_ids`.

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from auditlog.services import entry_writes, record_entry
+from auditlog.services import record_entry, success_entry_writes
 from billing import selectors as billing
 from billing.caps import SpendCapStatus
 from billing.services import (
@@ -109,7 +109,7 @@ def _noticing_taken_slots(plan: Plan) -> Iterator[None]:
 
 def commit(plan: Plan, stored_answer_writes: Sequence[Write] = ()) -> None:
     """Commit a plan of posts, all or nothing. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
-    entries = entry_writes(
+    entries = success_entry_writes(
         caller=plan.approved_by or plan.caller,
         operation=plan.operation,
         workspace_id=plan.workspace_id,

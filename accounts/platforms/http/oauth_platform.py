@@ -49,12 +49,12 @@ class OAuthPlatform(Platform):
         """Default for adapters of OAuth platforms: exchange a code for connections. Raises CredentialsRejected, Transient."""
         answer = self.application().exchange_code(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)
-        return self.authorize_identities(answer, tokens, lambda: self.fetch_identities(tokens))
+        return self.accounts_opened_by_tokens(answer, tokens, lambda: self.fetch_identities(tokens))
 
-    def authorize_identities(
+    def accounts_opened_by_tokens(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
     ) -> tuple[AuthorizedAccount, ...]:
-        """Return connections to all accounts that an OAuth platform's new tokens give access to.
+        """Return the accounts that new OAuth tokens give access to, each with the grant to store for it.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """

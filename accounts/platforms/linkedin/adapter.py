@@ -82,7 +82,7 @@ class LinkedIn(OAuthPlatform):
         application = self._application_for(stored.get("application", MEMBER_APPLICATION.name))
         answer = application.exchange_code(code, redirect_uri, stored)
         tokens = {**merged_tokens({}, answer), "application": application.kind.name}
-        return self.authorize_identities(answer, tokens, lambda: self._found(tokens, scopes_of(answer)))
+        return self.accounts_opened_by_tokens(answer, tokens, lambda: self._found(tokens, scopes_of(answer)))
 
     def _found(self, tokens: Mapping[str, Any], granted: tuple[str, ...]) -> list[Identity]:
         api = self._api(tokens)

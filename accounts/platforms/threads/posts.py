@@ -89,7 +89,7 @@ def find_possibly_published_post(
 
 
 def fetch_permalink(account: GraphAccountClient, content: Content, progress: Progress) -> Published:
-    """Ask Threads for the URL of a published post; if that fails, the post still counts as published.
+    """The last publishing step: ask Threads for the post's URL. The post counts as published even without one.
 
     Raises platform errors about the URL.
     """
