@@ -20,7 +20,7 @@ from posts.models import PostGroup, Series, SeriesOccurrence
 from posts.models.series import LOCAL_FORMAT
 from posts.recurrence.occurrences import SEARCHED_YEARS
 from posts.series_json import UpcomingOccurrence
-from posts.states import UNFINISHED_GROUP_STATUSES
+from posts.states import CANCELLABLE_GROUP_STATUSES, UNFINISHED_GROUP_STATUSES
 
 SHOWN_OCCURRENCES = 10
 MAX_LIVE_SERIES = 100  # in a workspace
@@ -56,12 +56,16 @@ def live_series_of_revoked_agents() -> QuerySet[Series]:
 
 
 def is_withdrawn_by_series(group: PostGroup) -> bool:
-    """Return whether a series has ended or changed such that its post is to be cancelled, even if it is not cancelled yet."""
+    """Return whether a series was ended or changed such that its post is to be cancelled, even if it is not cancelled yet."""
     if group.series_id is None:
         return False
-    ended = Q(withdrawn=True) | Q(series__status=Series.Status.ENDED)
     revoked = Exists(Agent.objects.filter(pk=OuterRef("series__agent_id"), status=Agent.Status.REVOKED))
-    return SeriesOccurrence.objects.filter(ended | Q(revoked), group=group).exists()
+    return SeriesOccurrence.objects.filter(Q(withdrawn=True) | Q(revoked), group=group).exists()
+
+
+def occurrences_that_can_be_cancelled(series: Series) -> QuerySet[SeriesOccurrence]:
+    """Return a queryset of the occurrences of a series whose posts can still be cancelled as a whole."""
+    return series.occurrences.filter(group__status__in=CANCELLABLE_GROUP_STATUSES)
 
 
 def upcoming_occurrences(series: Series) -> list[UpcomingOccurrence]:

@@ -27,7 +27,7 @@ from posts.planning import WRITE_SCOPES, find_target_accounts, new_group_change
 from posts.recurrence import InvalidRule, Occurrence
 from posts.recurrence.occurrences import SEARCHED_YEARS
 from posts.series_plan import SeriesPlan, series_content
-from posts.series_selectors import MAX_LIVE_SERIES, count_live_series, get_series
+from posts.series_selectors import MAX_LIVE_SERIES, count_live_series, get_series, occurrences_that_can_be_cancelled
 from workspaces.services import lock_workspace
 
 LOOP_NAME = "series"
@@ -167,6 +167,8 @@ def end_series(*, caller: Caller, series_id: str, dry_run: bool = False) -> Seri
         before = series_content(series, _assets(series))
         series.status = Series.Status.ENDED
         check_plan(ResourcePlan("series.delete", series.id, before, {**before, "status": str(series.status)}))
+        if not dry_run:
+            occurrences_that_can_be_cancelled(series).update(withdrawn=True)
         _save(series, dry_run=dry_run)
         _record(caller, "series.delete", series, dry_run=dry_run)
     return series

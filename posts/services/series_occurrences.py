@@ -33,13 +33,13 @@ from posts.planning import WRITE_SCOPES
 from posts.recurrence import Occurrence
 from posts.selectors import groups_with_targets
 from posts.series_json import series_json
-from posts.series_selectors import live_series_of_revoked_agents, upcoming_occurrences
+from posts.series_selectors import live_series_of_revoked_agents, occurrences_that_can_be_cancelled, upcoming_occurrences
 from posts.services.cancel import plan_cancel
 from posts.services.commit import plan_and_commit
 from posts.services.create import plan_create
 from posts.services.series import post_of_series
 from posts.services.update import plan_update
-from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
+from posts.states import GroupStatus
 from webhooks.event_kinds import EventKind
 from webhooks.services import store_event_without_delivery
 
@@ -75,6 +75,7 @@ def process_claimed_series(series: Series) -> None:
     try:
         if series.workspace.status == WorkspaceStatus.DELETED or _agent_was_revoked(series):
             _end(series)
+            occurrences_that_can_be_cancelled(series).update(withdrawn=True)
         withdraw_scheduled_posts(series)
         _set_due(series, _make_due_posts(series))
     except SeriesChanged:
@@ -84,17 +85,15 @@ def process_claimed_series(series: Series) -> None:
 def withdraw_scheduled_posts(series: Series) -> None:
     """Cancel the scheduled posts that a series no longer has, and edit those that its change applies to.
 
-    Posts that somebody else has edited stay as they are, unless the series has ended or their occurrence was skipped.
+    Posts that somebody else has edited stay as they are, unless they are withdrawn: the series was ended, or their occurrence
+    was skipped. When the rule of a series comes to its end, its last posts are published all the same.
     """
-    rows = series.occurrences.filter(group__status__in=CANCELLABLE_GROUP_STATUSES).select_related("group").order_by("at")
-    if series.status != Series.Status.ENDED:
-        rows = rows.filter(Q(withdrawn=True) | Q(revision__lt=series.applied_revision))
-    for row in rows:
+    rows = occurrences_that_can_be_cancelled(series).select_related("group").order_by("at")
+    for row in rows.filter(Q(withdrawn=True) | Q(revision__lt=series.applied_revision)):
         if row.group is None:
             continue
         unedited = row.group.content_version == row.group_version
-        ended_or_skipped = series.status == Series.Status.ENDED or row.withdrawn
-        if ended_or_skipped or (unedited and not _has_occurrence(series, row.at)):
+        if row.withdrawn or (unedited and not _has_occurrence(series, row.at)):
             _cancel(series, row, row.group)
         else:
             _edit(series, row)
@@ -147,16 +146,13 @@ def _make_due_posts(series: Series) -> datetime | None:
         return now + PAUSED_WORKSPACE_PAUSE
     ahead = now + timedelta(days=settings.SERIES_AHEAD_DAYS)
     stored = {row.at: row for row in series.occurrences.filter(at__gt=now)}
-    refused, made = False, 0
-    for occurrence in series.recurrence.occurrences(now, ahead):
-        row = stored.get(occurrence.at)
-        if row is not None and row.group_id:
-            continue
-        if made == MADE_AT_ONCE:
-            return now
-        made += 1
-        refused |= not _make_post(series, occurrence, row)
-    if refused:
+    due = [(each, stored.get(each.at)) for each in series.recurrence.occurrences(now, ahead)]
+    due = [(occurrence, row) for occurrence, row in due if row is None or not row.group_id]
+    due.sort(key=lambda each: each[1].tries if each[1] else 0)  # those refused least come first, so that each has its turn
+    made = [_make_post(series, occurrence, row) for occurrence, row in due[:MADE_AT_ONCE]]
+    if due[MADE_AT_ONCE:] and due[MADE_AT_ONCE][1] is None:
+        return now
+    if not all(made) or due[MADE_AT_ONCE:]:
         return now + REFUSED_PAUSE
     following = series.recurrence.next_occurrence(ahead)
     if following:

@@ -68,6 +68,18 @@ def test_series_ends_after_its_last_occurrence(api: ApiClient, account: Connecte
     assert days_made(series, status="scheduled") == WEEK_OF_DAILY[:2]  # the publisher has not run
 
 
+def test_last_post_is_published_although_the_series_has_ended(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+    series = create_series(api, account, rrule="FREQ=DAILY;UNTIL=20270311T235959Z")
+    run_series_loop()
+
+    clock.move_to(datetime(2027, 3, 11, 8, 0, 1, tzinfo=UTC))
+    run_series_loop()
+    assert read_series(api, series)["status"] == "ended"
+    publish_rounds(clock)
+
+    assert days_made(series, status="published") == WEEK_OF_DAILY[:1]
+
+
 def test_clock_change_keeps_the_local_time(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     clock.move_to(datetime(2027, 3, 26, 12, tzinfo=UTC))
     series = create_series(api, account, starts_at="2027-03-01T02:30")
@@ -178,3 +190,17 @@ def test_many_posts_are_made_in_several_turns(api: ApiClient, account: Connected
     run_series_loop()
 
     assert len(made_posts(series)) == 7 * 24
+
+
+def test_refused_posts_do_not_keep_others_from_their_turn(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+    series = create_series(api, account, rrule=f"FREQ=DAILY;BYHOUR={','.join(map(str, range(24)))}")
+    ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
+
+    run_series_loop()
+
+    assert SeriesOccurrence.objects.filter(error__isnull=False).count() == 7 * 24
+    ConnectedAccount.objects.filter(pk=account.pk).update(status="active")
+    for _ in range(7):
+        clock.shift(timedelta(minutes=11))
+        run_series_loop()
+    assert len(made_posts(series)) >= 7 * 24 - 2  # an occurrence or two have passed
