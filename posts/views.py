@@ -182,6 +182,7 @@ class PostViewSet(OperationViewSet):
     @_group_operation(
         "posts.retry",
         summary="Retry the failed targets of a post group",
+        description="Works at once, even if other targets of the group have their times later; these stay as they are.",
         access=Access("posts.publish"),
         body=Body(RetryPostSerializer),
         preview=RetryPostPreview,

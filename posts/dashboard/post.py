@@ -25,7 +25,7 @@ from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializ
 from posts.services.changes import is_changeable, is_unstarted
 from posts.states import (
     CANCELLABLE_GROUP_STATUSES,
-    RETRYABLE_GROUP_STATUSES,
+    GROUP_STATUSES_WITH_RETRIES,
     UNFINISHED_GROUP_STATUSES,
     UNFINISHED_TARGET_STATUSES,
     GroupStatus,
@@ -169,7 +169,7 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     group = shown.group
     states = [each.target.status for each in shown.targets]
     editable = page.may_write and group.status in CANCELLABLE_GROUP_STATUSES and not group.was_attempted
-    retryable = page.may_write and group.status in RETRYABLE_GROUP_STATUSES
+    retryable = page.may_write and group.status in GROUP_STATUSES_WITH_RETRIES
     scheduled, first = editable and group.status == GroupStatus.SCHEDULED, group.earliest_scheduled_at
     begins = scheduled and first is not None and first <= timezone.now() + PUBLISHING_DELAY_FOR_UNDO
     unstarted = [each.target for each in shown.targets if is_unstarted(each.target)]

@@ -207,11 +207,16 @@ def _events(changes: Sequence[GroupChange]) -> list[NewEvent]:
 
 
 def _update_writes(rows: Sequence[tuple[Any, Any]], unchanged: tuple[str, ...] = ()) -> list[Write]:
-    """Return the writes of the fields in which planned post groups or targets differ from the stored rows."""
+    """Return the writes of the fields in which planned post groups or targets differ from the stored rows.
+
+    A group, which has `unchanged` fields, is written even if it stays the same: then the plan fails if the publisher has
+    finished another target of the group meanwhile.
+    """
     now = timezone.now()
     updates = []
     for before, after in rows:
-        if changes := _differences(before, after):
+        changes = _differences(before, after)
+        if changes or unchanged:
             after.updated_at = now
             updates.append(FencedUpdate(before, {**changes, "updated_at": now}, [before.status], unchanged))
     return fenced_update_writes(updates)

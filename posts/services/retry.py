@@ -18,7 +18,7 @@ from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import capped_agent_id, refuse_agent_needing_approval
 from posts.services.changes import existing_assets_of_group, take_target_from_publisher
 from posts.services.commit import plan_and_commit
-from posts.states import RETRYABLE_GROUP_STATUSES, GroupStatus, TargetStatus
+from posts.states import GROUP_STATUSES_WITH_RETRIES, GroupStatus, TargetStatus
 from posts.target_times import check_schedule
 
 
@@ -33,7 +33,7 @@ def retry_post(
     dry_run: bool = False,
     plan_hash: str | None = None,
 ) -> Plan:
-    """Retry a post group's failed targets, now or at `scheduled_at`.
+    """Retry a post group's failed targets, now or at `scheduled_at`, even if other targets are still to be published.
 
     Unconfirmed targets are retried only with `include_unconfirmed`. Failed targets are charged again; unconfirmed ones still
     hold their money. Raises NotFound, ScopeMissing, InvalidState (nothing to retry), AgentModeForbids, AccountNotAllowed,
@@ -79,7 +79,8 @@ def plan_retry(
         _reset(target, due)
         if scheduled_at or target.scheduled_at:
             target.scheduled_at, target.slot = due, False  # the publisher's grace period counts from here
-    after.status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
+    runs = group.status == GroupStatus.PUBLISHING
+    after.status = GroupStatus.SCHEDULED if scheduled_at and not runs else GroupStatus.PUBLISHING
     after.finished_at = None
     if webhook_url:
         after.webhook_url = after.event_url = webhook_url
@@ -91,7 +92,7 @@ def plan_retry(
         assets=assets,
         holds=failed,
         capped_agent_id=capped_agent_id(caller, group),
-        events=((f"post.{after.status}", None),) if scheduled_at else (),
+        events=((f"post.{GroupStatus.SCHEDULED}", None),) if scheduled_at else (),
     )
     return Plan("posts.retry", caller, group.workspace_id, [change])
 
@@ -100,12 +101,12 @@ def _targets_to_retry(caller: Caller, group: PostGroup, include_unconfirmed: boo
     check_account_allowlist(caller, group.account_ids)
     wanted = {TargetStatus.FAILED} | ({TargetStatus.UNCONFIRMED} if include_unconfirmed else set())
     retried = [target for target in group.targets.all() if target.status in wanted]
-    if group.status not in RETRYABLE_GROUP_STATUSES or not retried:
+    if group.status not in GROUP_STATUSES_WITH_RETRIES or not retried:
         raise InvalidState(
             f"The group is {group.status} and has no targets to retry.",
             suggested_action="Check the platform, then retry unconfirmed targets with `include_unconfirmed: true`."
             if group.status == GroupStatus.UNCONFIRMED
-            else "Only failed, partial and unconfirmed groups can be retried.",
+            else "Only failed and unconfirmed targets can be retried.",
         )
     return retried
 

@@ -210,6 +210,33 @@ def test_a_retried_target_gets_the_new_time_and_the_others_keep_theirs(
     assert (times_of(retried), retried["scheduled_at"]) == ([NEXT_DAY, EVENING], NEXT_DAY)
 
 
+def test_a_failed_target_is_retried_before_the_last_target_has_its_time(
+    api: ApiClient, accounts: list[ConnectedAccount], clock: Any
+) -> None:
+    body = body_at(accounts, MORNING, EVENING)
+    body["targets"][0]["text"] = "[sandbox:reject]"
+    group = created(api, body)
+    clock.move_to(MORNING)
+    run_until_idle()
+
+    retried = group_in(api.post(f"/posts/{group['id']}/retry"))
+    assert (retried["status"], times_of(retried)) == ("publishing", [MORNING, EVENING])
+    assert run_until_idle() == 1
+    again = group_in(api.post(f"/posts/{group['id']}/retry", {"scheduled_at": NEXT_DAY}))
+    assert (again["status"], times_of(again)) == ("publishing", [NEXT_DAY, EVENING])
+
+    clock.move_to(EVENING)
+    run_until_idle()
+    assert read(api, group)["status"] == "publishing"
+    clock.move_to(NEXT_DAY)
+    run_until_idle()
+    assert read(api, group)["status"] == "partial"
+    assert kinds_of(group) == [
+        *("post.scheduled", "post.target.failed", "post.target.failed", "post.scheduled"),
+        *("post.target.published", "post.target.failed", "post.partial"),
+    ]
+
+
 def test_each_price_is_held_in_its_own_month(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from posts.models import PostGroup
+from posts.models import PostGroup, PostTarget
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.dashboard.dashboard import Dashboard, fields, typed, words
 from tests.posts.publishing.worker import run_until_idle
-from tests.posts.rows import create, publish_rounds
+from tests.posts.rows import create, publish_rounds, read
 from workspaces.models import Workspace
 
 
@@ -23,6 +23,18 @@ def steps(page: Any) -> list[tuple[str, str]]:
     card = page.content.decode().partition('<h2 id="next">')[2].partition("</section>")[0]
     found = re.findall(r"<(?:button|a)([^>]*)>([^<]+)</(?:button|a)>", card)
     return [("primary" if "primary" in attributes else "", label) for attributes, label in found]
+
+
+def publish_rounds_until_failed(clock: Any, group: dict[str, Any]) -> None:
+    """Publish a group with targets at several times until one of them has failed."""
+    failed = PostTarget.objects.filter(group=group["id"], status="failed")
+    for _ in range(20):
+        if failed.exists():
+            return
+        due = PostTarget.objects.filter(due_at__isnull=False).order_by("due_at").values_list("due_at", flat=True)[0]
+        clock.move_to(max(due or datetime.now(UTC), datetime.now(UTC)))
+        run_until_idle()
+    raise AssertionError("No target has failed.")
 
 
 def create_failed(api: ApiClient, clock: Any, *accounts: ConnectedAccount, texts: list[str]) -> dict[str, Any]:
@@ -52,6 +64,21 @@ def test_the_primary_button_follows_the_error(
 
     assert steps(dashboard.get("post", group)) == expected
     assert dashboard.get("post", group).content.decode().count(' class="primary"') <= 1
+
+
+def test_a_failed_account_has_its_button_before_the_other_accounts_have_their_times(
+    dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], clock: Any
+) -> None:
+    targets = [{"platform": each.platform, "connected_account_id": each.id} for each in accounts[:2]]
+    targets[0] |= {"text": "[sandbox:outage]"}
+    targets[1] |= {"scheduled_at": "2027-03-12T12:00:00Z"}
+    group = api.post("/posts", {"text": "Hello", "targets": targets}).json()["post_group"]
+    publish_rounds_until_failed(clock, group)
+
+    assert steps(dashboard.get("post", group)) == [("primary", "Try again")]
+    dashboard.post("post-retry", group)
+
+    assert read(api, group)["targets"][0]["status"] == "pending"
 
 
 def test_several_errors_have_several_buttons(
