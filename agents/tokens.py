@@ -1,8 +1,9 @@
 """The format of bearer tokens: a prefix such as `sps_key_`, 43 random base62 characters and a CRC32 checksum.
 
 The checksum lets secret scanners recognize real tokens, and refuses a mistyped one without a query. Only the SHA-256 is
-stored: 256 random bits need no slow hash. Pattern: `sps_(key|agt|clm|oat|ort|oac|odc)_[0-9A-Za-z]{49}`. The last four are
-the OAuth server's access tokens, refresh tokens, authorization codes and device codes.
+stored: 256 random bits need no slow hash. Pattern: `sps_(key|agt|clm|oat|ort|oac|odc|cal)_[0-9A-Za-z]{49}`. oat, ort,
+oac and odc are the OAuth server's access tokens, refresh tokens, authorization codes and device codes; cal stands in the
+addresses of calendar feeds, and is no bearer token.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ WORKSPACE_KEY_PREFIX, AGENT_KEY_PREFIX = "sps_key_", "sps_agt_"
 CLAIM_TOKEN_PREFIX, USER_TOKEN_PREFIX = "sps_clm_", "sps_usr_"
 ACCESS_TOKEN_PREFIX, REFRESH_TOKEN_PREFIX = "sps_oat_", "sps_ort_"
 AUTHORIZATION_CODE_PREFIX, DEVICE_CODE_PREFIX = "sps_oac_", "sps_odc_"
+CALENDAR_FEED_PREFIX = "sps_cal_"
 SHOWN_KEY_PREFIX_LENGTH = 12  # leading characters of a key that are shown
 DEVELOPMENT_TOKEN_SECONDS = 12 * 3600
-_TOKEN_PATTERN = re.compile(r"(sps_(?:key|agt|clm|oat|ort|oac|odc)_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
+_TOKEN_PATTERN = re.compile(r"(sps_(?:key|agt|clm|oat|ort|oac|odc|cal)_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
 _SALT = "agents.user-token"
 
 

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import TRACE
-from posts.models import PostGroup, PostTarget, Series, StoredPlan
+from posts.models import CalendarFeed, PostGroup, PostTarget, Series, StoredPlan
 from posts.services import cancel_post, resolve_unconfirmed_target, retry_post
 
 
@@ -138,3 +138,9 @@ class SeriesAdmin(ReadOnlyAdmin):
     list_display = ("id", "workspace_id", "status", "rrule", "timezone", "made", "agent_id", "due_at", "lease_until", "fence")
     list_filter = (WaitingJobFilter,)
     indexed_lookups = {"wrk": "workspace_id"}
+
+
+@admin.register(CalendarFeed)
+class CalendarFeedAdmin(ReadOnlyAdmin):
+    list_display = ("id", "member_id", "created_at")
+    secrets = ("token_sha256",)

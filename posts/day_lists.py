@@ -20,7 +20,7 @@ from posts.target_times import MAX_SCHEDULE_AHEAD
 
 STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
 EXCERPT_CHARACTERS = 80  # beginning of the text that the calendar shows
-_SHOWN_AT = Coalesce("scheduled_at", "created_at")
+SHOWN_AT = Coalesce("scheduled_at", "created_at")
 
 
 def scheduled_posts_of_day(
@@ -107,13 +107,21 @@ def upcoming_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[Pos
     return list(_groups_of_targets(targets, "shown_at").order_by("shown_at", "pk")[:limit])  # type: ignore[misc]  # annotated
 
 
+def calendar_targets(
+    workspace_id: str, window: tuple[datetime, datetime], *, account_id: str | None = None
+) -> QuerySet[PostTarget]:
+    """Return the targets that calendars show in a window of time, with their time `shown_at`."""
+    rows = _targets_in_window(workspace_id, window, account_id=account_id)
+    return rows.exclude(group__status=GroupStatus.PENDING_CONFIRMATION, scheduled_at=None)
+
+
 def _targets_in_window(
     workspace_id: str, window: tuple[datetime, datetime], *, platform: str | None = None, account_id: str | None = None
 ) -> QuerySet[PostTarget]:
     """Return the targets of released and waiting posts in a window of time, with their time `shown_at`."""
     wanted = {"platform": platform, "account_id": account_id}
     return (
-        PostTarget.objects.annotate(shown_at=_SHOWN_AT)  # uses the index target_by_time
+        PostTarget.objects.annotate(shown_at=SHOWN_AT)  # uses the index target_by_time
         .filter(account__workspace_id=workspace_id, shown_at__gte=window[0], shown_at__lt=window[1])
         .filter(**{name: value for name, value in wanted.items() if value is not None})
         .exclude(status=TargetStatus.CANCELLED)
@@ -126,8 +134,7 @@ def _targets_in_calendar(
 ) -> QuerySet[PostTarget]:
     require_access(caller, workspace_id, "posts.read", write=False)
     require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
-    rows = _targets_in_window(workspace_id, window, account_id=account_id)
-    rows = rows.exclude(group__status=GroupStatus.PENDING_CONFIRMATION, scheduled_at=None)
+    rows = calendar_targets(workspace_id, window, account_id=account_id)
     return rows.filter(group__agent_id=agent_id) if agent_id else rows
 
 

@@ -51,6 +51,11 @@ def approval_url(group: PostGroup) -> str | None:
     """Return the address of the page on which a person approves or rejects the post group, while it awaits that."""
     if group.status != GroupStatus.PENDING_CONFIRMATION:
         return None
+    return post_page_url(group)
+
+
+def post_page_url(group: PostGroup) -> str:
+    """Return the address of the dashboard page of a post group."""
     return f"{settings.BASE_URL}/dashboard/workspaces/{group.workspace_id}/posts/{group.id}"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from posts.dashboard import approvals, calendar, compose, listing, post, undo
+from posts.calendar_feed_views import CalendarFeedViewSet, serve_calendar
+from posts.dashboard import approvals, calendar, calendar_feeds, compose, listing, post, undo
 from posts.plan_views import PlanViewSet
 from posts.series_views import SeriesViewSet
 from posts.slot_views import SlotViewSet
@@ -31,6 +32,13 @@ urlpatterns = [
     path("plans/<str:plan_id>", PlanViewSet.as_view({"get": "retrieve"})),
     path("plans/<str:plan_id>/commit", PlanViewSet.as_view({"post": "commit"})),
     path("accounts/<str:account_id>/slots/next", SlotViewSet.as_view({"get": "list_next"})),
+    path(
+        "workspaces/<str:workspace_id>/calendar-feeds", CalendarFeedViewSet.as_view({"get": "list_feeds", "post": "create"})
+    ),
+    path("workspaces/<str:workspace_id>/calendar-feeds/<str:feed_id>", CalendarFeedViewSet.as_view({"delete": "destroy"})),
+    path("calendar/<str:token>.ics", serve_calendar),
+    path(f"{WORKSPACE_PAGES}/calendar-feeds", calendar_feeds.calendar_feeds, name="calendar-feeds"),
+    path(f"{WORKSPACE_PAGES}/calendar-feeds/<str:feed_id>/delete", calendar_feeds.delete_feed, name="calendar-feed-delete"),
     path(f"{WORKSPACE_PAGES}/calendar", calendar.calendar, name="calendar"),
     path(f"{WORKSPACE_PAGES}/compose", compose.compose, name="compose"),
     path(f"{WORKSPACE_PAGES}/compose/discard", undo.discard_composer_draft, name="compose-discard"),

@@ -25,6 +25,8 @@ ID_PREFIX_BY_SCHEMA = {  # prefix of the `id` of an object, by the start of its 
     "Account": "acc",
     "Agent": "agt",
     "ApiKey": "key",
+    "CalendarFeed": "cal",
+    "NewCalendarFeed": "cal",
     "Delivery": "dlv",
     "Log": "log",
     "Media": "med",

@@ -29,6 +29,8 @@ DEEDS = {
     "api_keys.use": ("used an API key", "use an API key"),
     "billing.create_checkout_session": ("opened the checkout", "open the checkout"),
     "billing.create_portal_session": ("opened payments and invoices", "open payments and invoices"),
+    "calendar_feeds.create": ("created a calendar feed", "create a calendar feed"),
+    "calendar_feeds.delete": ("deleted a calendar feed", "delete a calendar feed"),
     "media.delete": ("deleted a file", "delete a file"),
     "media.describe": ("described a file", "describe a file"),
     "media.upload": ("uploaded a file", "upload a file"),

@@ -1,10 +1,20 @@
-"""Models of post groups with their targets, of series, of stored plans, and of the composer."""
+"""Models of post groups with their targets, of series, of stored plans, of calendar feeds, and of the composer."""
 
 from __future__ import annotations
 
+from posts.models.calendar_feeds import CalendarFeed
 from posts.models.composer import ComposerDraft, PublishingPreference
 from posts.models.plans import StoredPlan
 from posts.models.posts import PostGroup, PostTarget
 from posts.models.series import Series, SeriesOccurrence
 
-__all__ = ["ComposerDraft", "PostGroup", "PostTarget", "PublishingPreference", "Series", "SeriesOccurrence", "StoredPlan"]
+__all__ = [
+    "CalendarFeed",
+    "ComposerDraft",
+    "PostGroup",
+    "PostTarget",
+    "PublishingPreference",
+    "Series",
+    "SeriesOccurrence",
+    "StoredPlan",
+]

@@ -35,6 +35,7 @@ PREFIXES = {
     "ocl",
     "ogr",
     "ser",
+    "cal",
 }
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 IN_BACKTICKS = r"`([A-Za-z_][\w.]*)(?:\([^`]*\))?`"

@@ -18,6 +18,7 @@ from tests.browser.service import Workspace
 WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "home": ("home", {}),
     "calendar": ("calendar", {}),
+    "calendar-feeds": ("calendar-feeds", {}),
     "posts": ("posts", {}),
     "compose": ("compose", {}),
     "publishing-preference": ("publishing-preference", {}),

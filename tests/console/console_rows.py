@@ -33,7 +33,7 @@ from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
 from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile
-from posts.models import PostGroup, PostTarget, Series, StoredPlan
+from posts.models import CalendarFeed, PostGroup, PostTarget, Series, StoredPlan
 from tests import factories
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery, SigningSecret
@@ -111,6 +111,7 @@ def _of_people(workspace: Workspace, operator: User, mail: OutgoingMail) -> list
         ),
         EndedIdentity.objects.create(digest="0" * 64, ended_at=now),
         NoticeChoice.objects.create(member=member),
+        CalendarFeed.objects.create(member=member, token_sha256=DIGEST),
         SecondFactor.create_or_replace_unconfirmed(operator),
         _session_of(workspace.owner_user),
     ]

@@ -27,6 +27,7 @@ PREFIX_OF = {
     "post_group_id": "pgr",
     "plan_id": "pln",
     "series_id": "ser",
+    "feed_id": "cal",
     "delivery_id": "dlv",
 }
 EXAMPLES: dict[type[serializers.Field], Any] = {

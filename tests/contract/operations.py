@@ -37,6 +37,7 @@ UPLOAD = ("media.upload",)
 USAGE = ("usage.read",)
 LOGS = ("logs.read",)
 SECRET = "/workspaces/{workspace_id}/webhook-signing-secret"
+FEEDS = "/workspaces/{workspace_id}/calendar-feeds"
 
 OPERATIONS = [
     Row("GET", "/openapi.json", "openapi.get"),
@@ -48,6 +49,9 @@ OPERATIONS = [
     Row("GET", "/workspaces/{workspace_id}/export", "workspaces.export", KEYS),
     Row("GET", SECRET, "workspaces.get_signing_secret", KEYS),
     Row("POST", f"{SECRET}/rotate", "workspaces.rotate_signing_secret", KEYS, "transaction", 200, True),
+    Row("GET", FEEDS, "calendar_feeds.list"),
+    Row("POST", FEEDS, "calendar_feeds.create", (), "transaction", 201, True),
+    Row("DELETE", f"{FEEDS}/{{feed_id}}", "calendar_feeds.delete", (), "transaction", 200, True),
     Row("DELETE", "/users/{user_id}", "users.delete", (), "", 200, True),
     Row("GET", "/users/{user_id}/export", "users.export"),
     # Agents and keys

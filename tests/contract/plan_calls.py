@@ -94,6 +94,12 @@ class World:
     def series(self) -> dict[str, Any]:
         return dict(self.api.post("/series", self.series_request()).json()["series"])
 
+    def feeds(self) -> str:
+        return f"/workspaces/{self.workspace.id}/calendar-feeds"
+
+    def feed(self) -> str:
+        return str(as_user(self.workspace.owner_user).post(self.feeds()).json()["calendar_feed"]["id"])
+
     def failed_delivery(self) -> Delivery:
         row = make_delivery(self.workspace, RECEIVER)
         Delivery.objects.filter(pk=row.pk).update(status=DeliveryStatus.DEAD_LETTER, due_at=None)
@@ -175,6 +181,8 @@ CALLS: Mapping[str, Callable[[World], PlannedCall]] = {
     "posts.confirm": _confirm,
     "posts.reject": lambda w: w.by_key("POST", f"/posts/{w.pending_post()}/reject"),
     "posts.resolve": _resolve,
+    "calendar_feeds.create": lambda w: w.by_owner("POST", w.feeds()),
+    "calendar_feeds.delete": lambda w: w.by_owner("DELETE", f"{w.feeds()}/{w.feed()}"),
     "series.create": lambda w: w.by_key("POST", "/series", **w.series_request()),
     "series.update": lambda w: w.by_key("PATCH", f"/series/{w.series()['id']}", rrule="FREQ=WEEKLY"),
     "series.delete": lambda w: w.by_key("DELETE", f"/series/{w.series()['id']}"),

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from config.db.ids import new_id
-from posts.models import PostGroup, PostTarget, Series, StoredPlan
+from posts.models import CalendarFeed, PostGroup, PostTarget, Series, StoredPlan
 from tests import factories
 from tests.conftest import ApiClient
 from tests.contract.inputs import Ids, prefixes_in, send
@@ -44,6 +44,7 @@ def foreign(db: None) -> Ids:
             maker="",
             expires_at=timezone.now(),
         ).id,
+        cal=CalendarFeed.objects.create(member=workspace.members.get(), token_sha256="0" * 64).id,
         ser=Series.objects.create(
             workspace=workspace,
             timezone="UTC",

@@ -22,6 +22,7 @@ SPECIFIED_WRITES = {
     *("accounts.connect", "accounts.disconnect", "accounts.complete_connection", "accounts.update_slots"),
     *("posts.create", "posts.create_batch", "posts.update", "posts.cancel", "posts.retry"),
     *("plans.create", "plans.commit"),
+    *("calendar_feeds.create", "calendar_feeds.delete"),
     *("series.create", "series.update", "series.delete", "series.skip"),
     *("posts.confirm", "posts.reject", "posts.resolve", "media.upload", "media.delete", "webhooks.replay"),
     *("billing.create_checkout_session", "billing.create_portal_session"),

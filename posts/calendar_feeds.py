@@ -1,0 +1,92 @@
+"""Database queries of calendar feeds, and of the targets that a feed shows."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from agents.tokens import is_well_formed_token, token_digest
+from config.api.caller import Caller, WorkspaceStatus, require_access
+from config.api.errors import UserSessionRequired, missing_or_foreign_id_error
+from config.api.paging import Page, paginate_newest_first
+from config.db.ids import is_id
+from posts.day_lists import SHOWN_AT, calendar_targets
+from posts.models import CalendarFeed, PostTarget
+from posts.target_times import MAX_SCHEDULE_AHEAD
+
+SHOWN_BEFORE = timedelta(days=90)
+MAX_TARGETS_BEFORE, MAX_TARGETS_AHEAD = 500, 1500  # those nearest to now
+
+
+def require_person(caller: Caller, workspace_id: str, *, write: bool) -> None:
+    """Raise an ApiError unless the caller is a person of the workspace, who may read its posts.
+
+    Raises NotFound, UserSessionRequired, WorkspacePaused.
+    """
+    require_access(caller, workspace_id, None, write=write and caller.is_user)
+    if not caller.is_user:
+        raise UserSessionRequired()
+
+
+def feeds_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[CalendarFeed]:
+    """Return a page of a workspace's calendar feeds, newest first. Raises UserSessionRequired, NotFound."""
+    require_person(caller, workspace_id, write=False)
+    return paginate_newest_first(_feeds().filter(member__workspace_id=workspace_id), limit=limit, cursor=cursor)
+
+
+def get_feed(*, caller: Caller, workspace_id: str, feed_id: str, write: bool = False) -> CalendarFeed:
+    """Return a calendar feed of the workspace. Raises UserSessionRequired, NotFound, WorkspacePaused."""
+    require_person(caller, workspace_id, write=write)
+    found = _feeds().filter(pk=feed_id, member__workspace_id=workspace_id).first() if is_id(feed_id, "cal") else None
+    if found is None:
+        raise missing_or_foreign_id_error(None, "calendar feed")
+    return found
+
+
+def feed_with_token(token: str) -> CalendarFeed | None:
+    """Return the calendar feed whose address has this token; None if there is none or its workspace is deleted."""
+    if not is_well_formed_token(token):
+        return None
+    living = CalendarFeed.objects.exclude(member__workspace__status=WorkspaceStatus.DELETED)
+    return living.select_related("member__workspace").filter(token_sha256=token_digest(token)).first()
+
+
+def targets_in_feed(workspace_id: str) -> list[PostTarget]:
+    """Return the targets that a workspace's calendar feed shows, earliest first, with their accounts and post groups.
+
+    They are those from 90 days ago to 366 days ahead, but at most MAX_TARGETS_BEFORE and MAX_TARGETS_AHEAD. Annotates
+    `shown_at`. Runs three queries, which read a limited number of rows for each account.
+    """
+    now = timezone.now()
+    begin, end = _window_with_enough_targets(workspace_id, now)
+    before = _targets(workspace_id, (begin, now)).order_by("-shown_at", "-pk")[:MAX_TARGETS_BEFORE]
+    ahead = _targets(workspace_id, (now, end)).order_by("shown_at", "pk")[:MAX_TARGETS_AHEAD]
+    return [*reversed(before), *ahead]
+
+
+def _window_with_enough_targets(workspace_id: str, now: datetime) -> tuple[datetime, datetime]:
+    """Return the part of the feed's time span outside of which it shows no targets, because an account alone has enough."""
+    begin, end = now - SHOWN_BEFORE, now + MAX_SCHEDULE_AHEAD
+    of_account = PostTarget.objects.annotate(shown_at=SHOWN_AT).filter(account=OuterRef("pk"))
+    before = of_account.filter(shown_at__gte=begin, shown_at__lt=now).order_by("-shown_at").values("shown_at")
+    ahead = of_account.filter(shown_at__gte=now, shown_at__lt=end).order_by("shown_at").values("shown_at")
+    times: dict[str, Any] = {
+        "first": Subquery(before[MAX_TARGETS_BEFORE : MAX_TARGETS_BEFORE + 1]),
+        "last": Subquery(ahead[MAX_TARGETS_AHEAD : MAX_TARGETS_AHEAD + 1]),
+    }
+    accounts: QuerySet[Any] = ConnectedAccount.objects.filter(workspace_id=workspace_id).annotate(**times)
+    limits = list(accounts.values_list("first", "last"))
+    return max([begin, *(first for first, _ in limits if first)]), min([end, *(last for _, last in limits if last)])
+
+
+def _targets(workspace_id: str, window: tuple[datetime, datetime]) -> QuerySet[Any]:
+    targets = calendar_targets(workspace_id, window).select_related("account", "group")
+    return targets.defer("account__credentials", "account__tokens", "group__media", "group__metadata", "progress", "options")
+
+
+def _feeds() -> QuerySet[CalendarFeed]:
+    return CalendarFeed.objects.select_related("member__user")
