@@ -21,6 +21,8 @@ class DashboardPage:
     `icon` is the name of a heroicon. Neighbours with the same `section` are under that heading. On phones, the pages
     `in_bottom_bar` are always visible, the others in a menu.
 
+    `key` is the key that opens the page from anywhere in the workspace, see shortcuts.js.
+
     `count_waiting` takes a workspace id and returns how many items of the page wait for a person, up to MAX_SHOWN_COUNT + 1.
     `also_for`: first path segments of pages without a menu entry that belong to this one, such as members to settings.
     """
@@ -30,6 +32,7 @@ class DashboardPage:
     icon: str = "document"
     section: str = ""
     in_bottom_bar: bool = False
+    key: str = ""
     count_waiting: Callable[[str], int] | None = None
     also_for: tuple[str, ...] = ()
 
@@ -42,6 +45,7 @@ class MenuLink:
     icon: str
     section: str
     in_bottom_bar: bool
+    key: str
     address: str
     open: bool
     waiting: str = ""  # number of items on the page that wait for a person
@@ -76,6 +80,7 @@ def menu_links(page: _Page) -> list[MenuLink]:
             entry.icon,
             entry.section,
             entry.in_bottom_bar,
+            entry.key,
             page.url_of_page(entry.route),
             (first or "home") in (entry.route, *entry.also_for),
             _shown(entry.count_waiting(page.workspace.id)) if entry.count_waiting else "",

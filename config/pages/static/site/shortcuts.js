@@ -1,0 +1,41 @@
+// Keyboard shortcuts: Ctrl+K (⌘K) or ? opens the list of all pages; a link of the menu opens by the key in its attribute
+// aria-keyshortcuts. Keys without Ctrl can be turned off in the list.
+"use strict";
+const goTo = document.getElementById("go-to");
+const filter = goTo.querySelector("input[type=search]");
+const list = goTo.querySelector("ul");
+const keysAlone = goTo.querySelector("input[type=checkbox]");
+
+for (const link of [...document.querySelectorAll("#menu a"), ...document.querySelectorAll("#workspaces a")]) {
+  const item = document.createElement("li");
+  item.append(link.cloneNode(true));
+  list.append(item);
+}
+keysAlone.checked = localStorage.getItem("keys-alone") !== "off";
+keysAlone.addEventListener("change", () => localStorage.setItem("keys-alone", keysAlone.checked ? "on" : "off"));
+
+const shown = () => [...list.querySelectorAll("li:not([hidden]) a")];
+filter.addEventListener("input", () => {
+  const words = filter.value.trim().toLowerCase();
+  for (const item of list.children) item.hidden = !item.textContent.toLowerCase().includes(words);
+  goTo.querySelector("output").textContent = shown().length ? "" : "No page has this name.";
+});
+goTo.addEventListener("keydown", (event) => {
+  const links = shown();
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (event.key === "Enter" && event.target === filter) links[0]?.click();
+  else if (step) links.at((links.indexOf(document.activeElement) + step) % links.length)?.focus();
+  else return;
+  event.preventDefault();
+});
+goTo.addEventListener("close", () => { filter.value = ""; filter.dispatchEvent(new Event("input")); });
+
+document.addEventListener("keydown", (event) => {
+  const command = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
+  const alone = keysAlone.checked && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("input, textarea, select, dialog");
+  const link = alone && document.querySelector(`#menu a[aria-keyshortcuts="${CSS.escape(event.key)}"]`);
+  if (command || (alone && event.key === "?")) goTo.open || goTo.showModal();
+  else if (link) link.click();
+  else return;
+  event.preventDefault();
+});
