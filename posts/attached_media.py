@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from accounts.platforms.types import MediaFile, MediaInfo
 from config.api.errors import ValidationFailed
+from config.db.writes import Write
 from media.links import adapter_media_file
 from media.models import MediaAsset
 from media.selectors import assets_by_id
-from media.services import clear_media_used_by_post, set_media_used_by_post
+from media.services import media_use_deletions, set_media_used_by_post
 from posts.content import MediaWrite
 from posts.models import PostGroup
 
@@ -93,10 +94,9 @@ def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
         list(MediaAsset.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
 
 
-def end_group_media_protection(group: PostGroup) -> None:
-    """End the protection of the media attached to a finished post group, so that they can be deleted."""
-    if group.media:
-        clear_media_used_by_post(holder_id=group.id)
+def media_protection_ends(groups: Iterable[PostGroup]) -> list[Write]:
+    """Return the writes that end the protection of the media attached to post groups, so that they can be deleted."""
+    return media_use_deletions([group.id for group in groups if group.media])
 
 
 def attached_media_ids(group: PostGroup) -> list[str]:

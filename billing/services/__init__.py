@@ -9,6 +9,7 @@ from billing.services.ledger import (
     hold_writes,
     lock_month_counters,
     release_holds,
+    run_writes_ending_holds,
     run_writes_with_holds,
     settle_holds,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "reconcile_for_operator",
     "reconcile_if_night_or_incomplete",
     "release_holds",
+    "run_writes_ending_holds",
     "run_writes_with_holds",
     "send_due_usage_reports",
     "settle_holds",

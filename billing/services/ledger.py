@@ -23,6 +23,8 @@ from billing.caps import ChargeTotals, MonthlyCaps, WorkspaceAndAgentCaps, utc_d
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import PublishingCharge
 from billing.services.usage_reporting import create_usage_reports_for_spending
+from billing.subscription_plans import has_payment_processor
+from config.db.fixed_select import FixedSelect
 from config.db.writes import Write, counter_add_write, counter_insert_or_add_write, insert_writes, write_together
 from workspaces.models import Workspace
 
@@ -30,6 +32,7 @@ EntryKind = LedgerEntry.Kind
 MAX_UPDATE_TRIES = 100
 MONTH_KEY, DAY_KEY = ("holder_id", "month"), ("agent_id", "day")
 USAGE_TOTAL_KEY_FIELDS = ("workspace_id", "month", "agent_id", "platform")
+_entries_of_targets = FixedSelect(LedgerEntry, where_in="target_id")
 
 
 class PriceAlreadyHeld(Exception):
@@ -114,19 +117,31 @@ def run_writes_with_holds(writes: Sequence[Write]) -> Write | None:
     raise RuntimeError("A counter cannot be increased, but no cap refuses it.")
 
 
+def run_writes_ending_holds(writes: Sequence[Write], *, settled: Iterable[str], failed: Iterable[str]) -> Write | None:
+    """Run writes that finish posts with those that move their reserved money, all or none; return None, or what failed.
+
+    The money of `settled` posts is spent and counted as published, that of `failed` ones is released. The writes must be
+    guarded, so that a post cannot be finished twice.
+    """
+    entries = _entries_ending_holds(settled=list(settled), released=list(failed))
+    every = [*writes, *_writes_of_ended_holds(entries, failed=True)]
+    if not has_payment_processor():
+        return write_together(every)
+    with transaction.atomic():
+        refused = write_together(every)
+        if refused is None:
+            create_usage_reports_for_spending(entries)
+    return refused
+
+
 def settle_holds(*, target_ids: Iterable[str]) -> None:
     """Record that the money reserved for published posts is spent, count the posts as published, and create usage reports.
 
     The usage reports are for spending beyond the free credit. Posts without reserved money are skipped.
     """
-    entries = _entries_ending_holds(target_ids, EntryKind.SETTLE)
-    writes = insert_writes(entries)
-    for counter, ended in _month_counters(entries):
-        amounts = {"held_cents": -ended.cents, "settled_cents": ended.cents}
-        writes.append(counter_add_write(counter, MONTH_KEY, amounts))
-    for key, ended in _grouped(entries, *USAGE_TOTAL_KEY_FIELDS):
-        writes.append(_usage_write(key, published=ended.targets, url_posts=ended.url_posts, spend_cents=ended.cents))
-    write_together(writes)
+    ids = _locked_holds(target_ids)
+    entries = _entries_ending_holds(settled=ids)
+    write_together(_writes_of_ended_holds(entries))
     create_usage_reports_for_spending(entries)
 
 
@@ -135,17 +150,32 @@ def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
 
     Posts without reserved money are skipped.
     """
-    entries = _entries_ending_holds(target_ids, EntryKind.RELEASE)
+    ids = _locked_holds(target_ids)
+    write_together(_writes_of_ended_holds(_entries_ending_holds(released=ids), failed=failed))
+
+
+def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) -> list[Write]:
+    """Return the writes of new ledger entries that spend or release reserved money, and of the counters that they change."""
     writes = insert_writes(entries)
-    for counter, ended in _month_counters(entries):
-        amounts = {"held_cents": -ended.cents, "url_posts": -ended.url_posts}
+    for counter, of_counter in _month_counters(entries):
+        spent, released = _spent_and_released(of_counter)
+        amounts = {
+            "held_cents": -spent.cents - released.cents,
+            "settled_cents": spent.cents,
+            "url_posts": -released.url_posts,
+        }
         writes.append(counter_add_write(counter, MONTH_KEY, amounts))
-    for (agent_id, day), ended in _grouped(entries, "agent_id", "day"):
-        if agent_id:
-            writes.append(counter_add_write(DayCounter(agent_id=agent_id, day=day), DAY_KEY, {"targets": -ended.targets}))
-    if failed:
-        writes += [_usage_write(key, failed=ended.targets) for key, ended in _grouped(entries, *USAGE_TOTAL_KEY_FIELDS)]
-    write_together(writes)
+    for (agent_id, day), of_day in _grouped(entries, "agent_id", "day"):
+        _, released = _spent_and_released(of_day)
+        if agent_id and released.targets:
+            amounts = {"targets": -released.targets}
+            writes.append(counter_add_write(DayCounter(agent_id=agent_id, day=day), DAY_KEY, amounts))
+    for key, of_key in _grouped(entries, *USAGE_TOTAL_KEY_FIELDS):
+        spent, released = _spent_and_released(of_key)
+        if spent.targets or failed:
+            amounts = {"published": spent.targets, "url_posts": spent.url_posts, "spend_cents": spent.cents}
+            writes.append(_usage_write(key, failed=released.targets, **amounts))
+    return writes
 
 
 def lock_month_counters(
@@ -222,39 +252,31 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
     return rounds
 
 
-def _entries_ending_holds(target_ids: Iterable[str], kind: LedgerEntry.Kind) -> list[LedgerEntry]:
-    """Return the new ledger entries which record that money reserved for posts is now spent or released.
-
-    The holds are locked first, so that concurrent calls cannot close the same hold twice.
-    """
+def _locked_holds(target_ids: Iterable[str]) -> list[str]:
+    """Lock the holds of posts, so that concurrent calls cannot close the same hold twice, and return the posts' ids."""
     _require_transaction()
-    if not (ids := list(target_ids)):
-        return []
-    entries = LedgerEntry.objects.filter(target_id__in=ids)
-    holds = list(entries.filter(kind=EntryKind.HOLD).order_by("target_id", "round").select_for_update())
-    if not holds:
-        return []
-    closed = set(entries.filter(kind__in=[EntryKind.SETTLE, EntryKind.RELEASE]).values_list("target_id", "round"))
-    return [_closing_entry(hold, kind) for hold in holds if (hold.target_id, hold.round) not in closed]
+    if ids := list(target_ids):
+        holds = LedgerEntry.objects.filter(target_id__in=ids, kind=EntryKind.HOLD).order_by("target_id", "round")
+        list(holds.select_for_update().values_list("pk"))
+    return ids
+
+
+def _entries_ending_holds(*, settled: Sequence[str] = (), released: Sequence[str] = ()) -> list[LedgerEntry]:
+    """Return the new ledger entries which record that money reserved for posts is now spent or released."""
+    kinds = {**dict.fromkeys(settled, EntryKind.SETTLE), **dict.fromkeys(released, EntryKind.RELEASE)}
+    entries = _entries_of_targets(kinds) if kinds else []
+    closed = {(each.target_id, each.round) for each in entries if each.kind in (EntryKind.SETTLE, EntryKind.RELEASE)}
+    holds = [each for each in entries if each.kind == EntryKind.HOLD and (each.target_id, each.round) not in closed]
+    return [_closing_entry(hold, kinds[hold.target_id]) for hold in holds]
 
 
 def _closing_entry(hold: LedgerEntry, kind: LedgerEntry.Kind) -> LedgerEntry:
-    return LedgerEntry(
-        workspace_id=hold.workspace_id,
-        agent_id=hold.agent_id,
-        target_id=hold.target_id,
-        platform=hold.platform,
-        round=hold.round,
-        kind=kind,
-        cents=hold.cents,
-        url_posts=hold.url_posts,
-        month=hold.month,
-        day=hold.day,
-    )
+    same = ("workspace_id", "agent_id", "target_id", "platform", "round", "cents", "url_posts", "month", "day")
+    return LedgerEntry(kind=kind, **{name: getattr(hold, name) for name in same})
 
 
-def _month_counters(entries: list[LedgerEntry]) -> Iterator[tuple[MonthCounter, ChargeTotals]]:
-    """Yield each month counter that the ledger entries change, with the sum of its entries, in the order of locking."""
+def _month_counters(entries: list[LedgerEntry]) -> Iterator[tuple[MonthCounter, list[LedgerEntry]]]:
+    """Yield each month counter that the ledger entries change, with its entries, in the order of locking."""
     for month in sorted({entry.month for entry in entries}):
         of_month = [entry for entry in entries if entry.month == month]
         for holder in ("agent_id", "workspace_id"):
@@ -263,7 +285,14 @@ def _month_counters(entries: list[LedgerEntry]) -> Iterator[tuple[MonthCounter, 
                     yield MonthCounter(holder_id=holder_id, month=month), share
 
 
-def _grouped(entries: list[LedgerEntry], *fields: str) -> Iterator[tuple[Any, ChargeTotals]]:
+def _spent_and_released(entries: list[LedgerEntry]) -> tuple[ChargeTotals, ChargeTotals]:
+    spent, released = (
+        ChargeTotals.of([entry for entry in entries if entry.kind == kind]) for kind in (EntryKind.SETTLE, EntryKind.RELEASE)
+    )
+    return spent, released
+
+
+def _grouped(entries: list[LedgerEntry], *fields: str) -> Iterator[tuple[Any, list[LedgerEntry]]]:
     key = attrgetter(*fields)
     for value, group in groupby(sorted(entries, key=key), key=key):
-        yield value, ChargeTotals.of(list(group))
+        yield value, list(group)

@@ -17,7 +17,7 @@ from typing import Any
 
 from django.db import DataError, connection, models, transaction
 
-from config.db.fast_read import prepared_cursor
+from config.db.fast_read import in_list_condition, list_parameter, prepared_cursor, quoted_column
 from config.db.given_rows import GivenRows, is_document
 
 ROWS_PER_STATEMENT = 500
@@ -86,6 +86,14 @@ def counter_add_write(
     params += [limit - added[fields] for fields, limit in checked]
     sql = _counter_sql(type(counter), tuple(key), tuple(amounts), tuple(fields for fields, _ in checked))
     return Write(sql, params, 1 if limits is not None else None, subject, may_fail=limits is not None)
+
+
+def delete_write(model: type[models.Model], field: str, values: Sequence[str]) -> Write:
+    """Return the write that deletes the rows of which the field has one of these values, if there are any."""
+    table, key = _quoted(model._meta.db_table), _quoted(str(model._meta.pk.column))
+    condition = in_list_condition(quoted_column(model._meta.get_field(field)))
+    sql = f"DELETE FROM {table} WHERE {condition} RETURNING {key}"  # noqa: S608 - only names from the models
+    return Write(sql, [list_parameter(values)], None, may_fail=False)
 
 
 def write_together(writes: Sequence[Write]) -> Write | None:

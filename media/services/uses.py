@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from config.api.errors import ValidationFailed
+from config.db.writes import Write, delete_write
 from media import selectors
 from media.models import MediaUse
 
@@ -26,6 +27,6 @@ def set_media_used_by_post(*, holder_id: str, media_ids: Sequence[str]) -> None:
     )
 
 
-def clear_media_used_by_post(*, holder_id: str) -> None:
-    """Unmark all media assets that a post (the PostGroup `holder_id`) uses, so that these assets can be deleted."""
-    MediaUse.objects.filter(holder_id=holder_id).delete()
+def media_use_deletions(holder_ids: Sequence[str]) -> list[Write]:
+    """Return the writes that unmark all media assets used by posts (PostGroups), so that these assets can be deleted."""
+    return [delete_write(MediaUse, "holder_id", holder_ids)] if holder_ids else []

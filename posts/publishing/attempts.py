@@ -1,8 +1,4 @@
-"""Attempts: what a worker knows about a post target while it publishes it.
-
-The target's row in memory has the values of the database. What the worker has learnt since, and has not written yet, is in
-the attempt.
-"""
+"""Attempts: what a worker has learnt about a post target while it publishes it, and has not written to the row yet."""
 
 from __future__ import annotations
 
@@ -65,10 +61,7 @@ class Attempt:
 
     @classmethod
     def of_claimed(cls, target: PostTarget, writer: DatabaseWriter) -> Attempt:
-        """Return the attempt to publish a claimed post target, with what its row says about earlier attempts.
-
-        A target that was being published when it was claimed counts the worker that had claimed it before as dead.
-        """
+        """Return the attempt to publish a claimed target. If it was being published, the worker before counts as dead."""
         return cls(
             target,
             writer,
@@ -83,10 +76,7 @@ class Attempt:
 
     @property
     def adapter(self) -> Platform:
-        """Return the adapter of the platform that this attempt publishes to, or the simulator for a sandbox account.
-
-        Raises KeyError for unknown platforms.
-        """
+        """Return the adapter of the platform, or the simulator for a sandbox account; raises KeyError for unknown ones."""
         return adapter_or_simulator(self.target.platform, sandbox=self.target.sandbox)
 
     @property

@@ -4,26 +4,23 @@
 and outcomes.py writes the decisions. Each decision names the `Certainty` that the post is at the platform (posts/states.py),
 from which the status of a finished target follows. "May be out" means that it is `maybe_sent`, or `sent` as a whole.
 
-| fact                   | decision                                                                                     |
-|------------------------|----------------------------------------------------------------------------------------------|
-| Published              | Finish published                                                                             |
-| Progress               | TakeStep, or AwaitPlatform if the step has a time. A new segment ends earlier doubt          |
-| PostNotFoundAtPlatform | TakeStep: send again, `disproved`; RetryUncounted while the request may still act            |
-| the same, with `error` | the same, but `maybe_sent`, if a person has just asked to send again; else as OutcomeUnknown |
-| TokenExpired           | as Transient, since the engine renews tokens once per claim before it asks for a decision    |
-| TokensRenewed          | TakeStep: the same step                                                                      |
-| TokensBeingRenewed     | RetryUncounted                                                                               |
-| ContentRejected        | Finish failed if nothing can be out or the rejection proves it; else unconfirmed             |
-| Transient, RateLimited | Retry while attempts are left; then Finish failed, or unconfirmed if the post may be out     |
-| OutcomeUnknown         | Retry while attempts are left, unless nobody can find out; then Finish unconfirmed           |
-| ReauthRequired         | Finish failed, or unconfirmed if the post may be out                                         |
-| AttemptBegins          | TakeStep; Finish if the step ends workers, has no attempts left or must not be repeated      |
-| PublishingForbidden    | Finish failed, or unconfirmed if the post may be out                                         |
-| PostOfOtherTarget      | Finish unconfirmed                                                                           |
+| fact                    | decision                                                                                    |
+|-------------------------|---------------------------------------------------------------------------------------------|
+| Published               | Finish published                                                                            |
+| Progress                | TakeStep, or Wait if the step has a time. A new segment ends earlier doubt                  |
+| PostNotFound            | TakeStep: send again, `disproved`; Wait while the request may still act                     |
+| the same, with `error`  | the same, but `maybe_sent`, if a person has just asked to send again; else OutcomeUnknown   |
+| TokenExpired            | as Transient, since the engine renews tokens once per claim before it asks for a decision   |
+| TokenRenewal            | TakeStep: the same step; Wait if another worker is renewing the tokens                      |
+| ContentRejected         | Finish failed if nothing can be out or the rejection proves it; else unconfirmed            |
+| Transient, RateLimited  | Retry while attempts are left; then Finish failed, or unconfirmed if the post may be out    |
+| OutcomeUnknown          | Retry while attempts are left, unless nobody can find out; then Finish unconfirmed          |
+| ReauthRequired          | Finish failed, or unconfirmed if the post may be out                                        |
+| AttemptBegins           | TakeStep; Finish if the step ends workers, has no attempts left or must not be repeated     |
+| TargetProblem           | Finish failed, or unconfirmed if the post may be out                                        |
 
-Two rules hold for every Finish. A confirmed post stays published; its error says what is missing (but a target whose post
-belongs to another one is unconfirmed). A thread of which some segments are published is never failed, since a retry would
-start it from the beginning: it is `sent`, so it ends unconfirmed.
+Two rules hold for every Finish. A confirmed post stays published; its error says what is missing. A thread of which some
+segments are published is never failed, since a retry would start it from the beginning: it is `sent`, so it ends unconfirmed.
 """
 
 from __future__ import annotations
@@ -34,20 +31,16 @@ from accounts.platforms import errors
 from accounts.platforms.types import Progress, Published, RetrySafety
 from posts.publishing.decision_types import (
     AttemptBegins,
-    AwaitPlatform,
     Decision,
     Fact,
     Finish,
-    PostNotFoundAtPlatform,
-    PostOfOtherTarget,
-    PublishingForbidden,
+    PostNotFound,
     Retry,
-    RetryUncounted,
     TakeStep,
     TargetProblem,
     TargetState,
-    TokensBeingRenewed,
-    TokensRenewed,
+    TokenRenewal,
+    Wait,
 )
 from posts.states import Certainty
 
@@ -64,19 +57,16 @@ def decide(state: TargetState, fact: Fact) -> Decision:
             return _published(fact)
         case Progress():
             return _step_done(state, fact)
-        case PostNotFoundAtPlatform():
+        case PostNotFound():
             return _searched(state, fact)
-        case TokensRenewed():
+        case TokenRenewal():
+            if fact.ends_at:
+                return Wait(fact.ends_at, state.certainty, unanswered=state.in_doubt)
             return TakeStep(state.certainty, unanswered=state.unanswered)
-        case TokensBeingRenewed():
-            return RetryUncounted(fact.until, state.certainty, state.in_doubt)
         case AttemptBegins():
             return _worker_died(state, fact)
-        case PublishingForbidden():
-            return _failed(state, fact.problem)
-        case PostOfOtherTarget():
-            message = "The platform has a matching post, but it belongs to another target."
-            return unconfirmed(replace(state, published=None), message)
+        case TargetProblem():
+            return _failed(state, fact)
         case errors.PlatformError():
             return _step_failed(state, fact)
 
@@ -89,7 +79,7 @@ def _published(post: Published) -> Finish:
 
 def _step_done(state: TargetState, progress: Progress) -> Decision:
     certainty = _certainty_after_step(state, progress)
-    return TakeStep(certainty, progress) if progress.ready_at is None else AwaitPlatform(progress, certainty)
+    return TakeStep(certainty, progress) if progress.ready_at is None else Wait(progress.ready_at, certainty, progress)
 
 
 def _certainty_after_step(state: TargetState, progress: Progress) -> Certainty:
@@ -111,13 +101,13 @@ def _certainty_if_absent(state: TargetState) -> Certainty:
     return Certainty.SENT if state.segments else Certainty.DISPROVED
 
 
-def _searched(state: TargetState, fact: PostNotFoundAtPlatform) -> TakeStep | RetryUncounted | Retry | Finish:
+def _searched(state: TargetState, fact: PostNotFound) -> Decision:
     # A person who retries an unconfirmed target wants it sent again even if the search before that proves nothing. No other
     # first attempt searches.
     if fact.error and state.attempt > 1:
         return _step_failed(state, fact.error)
-    if not fact.settled:
-        return RetryUncounted(fact.settled_at, state.certainty, unanswered=True)
+    if fact.settled_at:
+        return Wait(fact.settled_at, state.certainty, unanswered=True)
     return TakeStep(state.certainty if fact.error else _certainty_if_absent(state), sends_again=True)
 
 
@@ -199,11 +189,7 @@ def unconfirmed(state: TargetState, message: str, certainty: Certainty = Certain
 
 
 def unconfirmed_problem(segments: int, certainty: Certainty, message: str) -> TargetProblem:
-    """Return the error of an unconfirmed post target, which says how many segments of a thread are published.
-
-    Such a target is not failed, since a retry of a failed target would start the thread again; its retry continues after
-    the published segments.
-    """
+    """Return the error of an unconfirmed post target, which says how many segments of a thread are published."""
     resolve, message = "the post", _with_segment_count(segments, message, in_doubt=certainty is Certainty.MAYBE_SENT)
     retry = "otherwise retry with include_unconfirmed"
     if segments:

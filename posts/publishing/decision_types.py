@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from accounts.platforms import errors
 from accounts.platforms.types import Progress, Published, RetrySafety
+from config.api.trace import current_trace_id
 from posts.states import Certainty, TargetStatus
 
 
@@ -55,71 +57,47 @@ class TargetState:
 
 @dataclass(frozen=True)
 class TargetProblem:
-    """The type of the errors in publishing decisions: a code, a message, and what a person can do."""
+    """The error of a post target: a code, a message, and what a person can do.
+
+    As a fact it says that the workspace, the account or the schedule forbids publishing.
+    """
 
     code: str
     message: str
     suggested_action: str
 
+    def to_json(self, *, auto_fixable: bool = False) -> dict[str, Any]:
+        """Return the `error` that is stored with the target; `auto_fixable`: the service tries again by itself."""
+        return {**asdict(self), "auto_fixable": auto_fixable, "trace_id": current_trace_id()}
+
 
 @dataclass(frozen=True)
-class PostNotFoundAtPlatform:
+class PostNotFound:
     """The fact that a search at the platform did not find a post whose last attempt to publish got no clear answer.
 
-    If `error` is set, that proves nothing. Until `settled_at` the platform may still carry out the request of the last
-    attempt; `settled`: that time has passed.
+    If `error` is set, that proves nothing. Until `settled_at`, if that time has not passed yet, the platform may still carry
+    out the request of the last attempt.
     """
 
-    settled_at: datetime
-    settled: bool
+    settled_at: datetime | None = None
     error: errors.OutcomeUnknown | None = None
 
 
 @dataclass(frozen=True)
-class TokensRenewed:
-    """The fact that the account's OAuth tokens were renewed, so that publishing can be tried again."""
+class TokenRenewal:
+    """The fact that the account's OAuth tokens were renewed, or that another worker will have done so at about `ends_at`."""
 
-
-@dataclass(frozen=True)
-class TokensBeingRenewed:
-    """The fact that another worker is renewing the account's OAuth tokens and will probably finish by `until`."""
-
-    until: datetime
+    ends_at: datetime | None = None
 
 
 @dataclass(frozen=True)
 class AttemptBegins:
-    """The fact that an attempt to publish a post begins; earlier ones may have ended without a clear answer.
-
-    `losses` counts the workers that died in the target's next step.
-    """
+    """The fact that an attempt to publish a post begins; `losses` counts the workers that died in the target's next step."""
 
     losses: int
 
 
-@dataclass(frozen=True)
-class PublishingForbidden:
-    """The fact that a post must not be published any more, because of its workspace, its account or its schedule."""
-
-    problem: TargetProblem
-
-
-@dataclass(frozen=True)
-class PostOfOtherTarget:
-    """The fact that the post found at the platform is already recorded as the published post of another post target."""
-
-
-Fact = (
-    Published
-    | Progress
-    | PostNotFoundAtPlatform
-    | TokensRenewed
-    | TokensBeingRenewed
-    | AttemptBegins
-    | PublishingForbidden
-    | PostOfOtherTarget
-    | errors.PlatformError
-)
+Fact = Published | Progress | PostNotFound | TokenRenewal | AttemptBegins | TargetProblem | errors.PlatformError
 
 
 @dataclass(frozen=True)
@@ -138,35 +116,23 @@ class TakeStep:
 
 @dataclass(frozen=True)
 class Postpone:
-    """The decision to postpone publishing a post until the time `until`, without changing anything else about it.
-
-    Any worker may claim the target then. It is taken before an attempt begins, and after an unexpected error.
-    """
+    """The decision, before an attempt begins, to postpone it until the time `until` without changing anything else."""
 
     until: datetime
 
 
 @dataclass(frozen=True)
-class AwaitPlatform:
-    """The decision to wait while the platform processes a post, such as its video, and to continue at a given time.
+class Wait:
+    """The decision to continue publishing a post at the time `at`, which does not count as another attempt.
 
-    The time is `progress.ready_at`. The claim on the target is released.
-    """
-
-    progress: Progress
-    certainty: Certainty
-
-
-@dataclass(frozen=True)
-class RetryUncounted:
-    """The decision to try publishing a post again at the time `at`, without counting this attempt as one of its retries.
-
-    `unanswered`: it is still in doubt whether a step was carried out.
+    With `progress`, the platform is processing the post, such as its video, before that step. `unanswered`: it is still in
+    doubt whether a step was carried out.
     """
 
     at: datetime
     certainty: Certainty
-    unanswered: bool
+    progress: Progress | None = None
+    unanswered: bool = False
 
 
 @dataclass(frozen=True)
@@ -198,4 +164,4 @@ class Finish:
         return self.certainty.final_status
 
 
-Decision = TakeStep | Postpone | AwaitPlatform | RetryUncounted | Retry | Finish
+Decision = TakeStep | Postpone | Wait | Retry | Finish

@@ -1,7 +1,7 @@
 """The engine that publishes claimed posts: it calls the platform step by step, and records the outcomes.
 
 1. `claim_targets` (attempts.py) leases due post targets to this worker, called by the worker loop (worker_loop.py).
-2. `preflight` (preconditions.py) ends or postpones those that must not be published now.
+2. `preflight` and `reserve_turns` (preconditions.py) end or postpone those that must not be published now.
 3. `begin_attempts` commits that the first step of each begins; `_take_steps` runs the steps at the platform, outside any
    transaction. The result of a step, or its error, is a fact.
 4. `decide` (decision.py) says what follows from the fact: the next step, a later attempt or the end.
@@ -16,16 +16,17 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
+from typing import TypeVar
 
 from django.db import Error, IntegrityError
 from django.utils import timezone
 
 from accounts.platforms import errors
-from accounts.platforms.base import START
-from accounts.platforms.types import NotPublishedProof, Progress
+from accounts.platforms.types import NotPublishedProof
 from accounts.services import (
     RenewalInProgress,
     delay_posts_to_account,
@@ -41,22 +42,12 @@ from config.jobs.database_writer import DatabaseWriter
 from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostTarget
 from posts.publishing.attempts import LEASE, Attempt
-from posts.publishing.decision import decide
-from posts.publishing.decision_types import (
-    Decision,
-    Fact,
-    Finish,
-    PostNotFoundAtPlatform,
-    PostOfOtherTarget,
-    TakeStep,
-    TokensBeingRenewed,
-    TokensRenewed,
-)
+from posts.publishing.decision import decide, unconfirmed
+from posts.publishing.decision_types import Decision, Fact, Finish, PostNotFound, TakeStep, TokenRenewal
 from posts.publishing.outcomes import (
     ClaimLost,
     mark_unconfirmed_as_published,
     postpone,
-    postpone_to_turns,
     record_decision,
     write_step_beginnings,
 )
@@ -64,26 +55,24 @@ from posts.publishing.preconditions import preflight, reserve_turns, stop_decisi
 
 logger = logging.getLogger(__name__)
 UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
+Answer = TypeVar("Answer")
 
 
 def begin_attempts(targets: Sequence[PostTarget], writer: DatabaseWriter) -> list[Attempt]:
     """Start the publishing engine on post targets that this worker has claimed; returns the attempts to continue.
 
-    Posts that have to wait for their account's turn are postponed. For the others, credentials and media are prepared and
-    the first steps committed. Raises OperationalError, InterfaceError if the database is down; no attempt has begun then.
+    For those that nothing stops, credentials and media are prepared and the first steps committed. Raises OperationalError,
+    InterfaceError if the database is down; no attempt has begun then.
     """
-    checked = []
+    checked, ready = list[Attempt](), list[Attempt]()
     for target in targets:
         with _logged_errors(target, writer):
             attempt = Attempt.of_claimed(target, writer)
             attempt.stop = preflight(attempt)
             checked.append(attempt)
-    allowed = [attempt for attempt in checked if not attempt.stop]
-    waiting = reserve_turns(allowed)
-    postpone_to_turns(waiting)
-    ready = []
-    for attempt in allowed:
-        if attempt not in waiting:
+    reserve_turns([attempt for attempt in checked if not attempt.stop])
+    for attempt in checked:
+        if not attempt.stop:
             with _logged_errors(attempt.target, writer):
                 _prepare(attempt)
                 ready.append(attempt)
@@ -100,8 +89,7 @@ def continue_attempt(attempt: Attempt) -> None:
 def _logged_errors(target: PostTarget, writer: DatabaseWriter) -> Iterator[None]:
     """Return a context manager for a part of publishing a post, which logs exceptions and then postpones the post.
 
-    It does not postpone a post whose claim was lost. When the database fails, the claim's lease expires and another worker
-    continues.
+    When the database fails, the claim's lease expires and another worker continues.
     """
     start_trace(target.group.trace_id)
     set_trace_actor(system_caller(target.group.workspace_id))
@@ -118,14 +106,15 @@ def _logged_errors(target: PostTarget, writer: DatabaseWriter) -> Iterator[None]
 
 
 def _prepare(attempt: Attempt) -> None:
-    """Prepare an attempt for the publishing engine: decrypt the credentials and find the media; set `fault` on failure."""
+    """Decrypt the account's credentials and find the post's media for an attempt; set its `fault` on failure."""
     state = attempt.state
     attempt.count()
     try:
         attempt.grant = attempt.target.account.decrypted_grant()
         attempt.media = adapter_media_files(attempt.target.group)
         if not attempt.target.phase:
-            attempt.progress = _first_step(attempt)
+            with suppress(Exception):  # the step START raises it again, as a fact
+                attempt.progress = attempt.adapter.first_step(attempt.grant, attempt.content)
     except SealedValueError as fault:
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
         attempt.fault = errors.Transient("The service cannot read the account's credentials at the moment.")
@@ -133,13 +122,6 @@ def _prepare(attempt: Attempt) -> None:
         unknown = f"An earlier attempt may have been published and cannot be repeated: {fault}"
         sent = state.in_doubt or state.may_already_be_published
         attempt.fault = errors.OutcomeUnknown(unknown, final=True) if sent else errors.ContentRejected(str(fault))
-
-
-def _first_step(attempt: Attempt) -> Progress:
-    try:
-        return attempt.adapter.first_step(attempt.grant, attempt.content)
-    except Exception:  # the step START raises it again, as a fact
-        return START
 
 
 def _commit_first_steps(attempts: Sequence[Attempt], writer: DatabaseWriter) -> list[Attempt]:
@@ -177,58 +159,61 @@ def _take_steps(attempt: Attempt) -> Decision:
             raise ClaimLost
 
 
-def _step(attempt: Attempt) -> Fact:
-    """Take one step of publishing a post at the platform, and return the result or the error as a fact."""
+def _answer_or_error(ask: Callable[[], Answer], unexpected: errors.PlatformError) -> Answer | errors.PlatformError:
+    """Return a platform's answer, or the error that it gave; an error that no adapter should raise becomes `unexpected`."""
     try:
-        return attempt.adapter.publish_step(attempt.grant, attempt.content, attempt.progress)
+        return ask()
     except errors.PlatformError as error:
         return error
     except Exception:
-        logger.exception("The %s adapter raised an unexpected error.", attempt.adapter.name)
-        if attempt.state.publishes:
-            return errors.OutcomeUnknown("The service failed while it was publishing.")
-        return errors.Transient("The service failed before it published anything.")
+        logger.exception("An adapter raised an unexpected error.")
+        return unexpected
+
+
+def _step(attempt: Attempt) -> Fact:
+    """Take one step of publishing a post at the platform."""
+    unexpected: errors.PlatformError = errors.Transient("The service failed before it published anything.")
+    if attempt.state.publishes:
+        unexpected = errors.OutcomeUnknown("The service failed while it was publishing.")
+    step = attempt.grant, attempt.content, attempt.progress
+    return _answer_or_error(lambda: attempt.adapter.publish_step(*step), unexpected)
 
 
 def _search(attempt: Attempt) -> Fact:
-    """Step of the publishing engine: ask the platform if the last attempt, which got no clear answer, published the post."""
-    settled_at = (attempt.last_try_at or timezone.now()) + timedelta(seconds=attempt.adapter.settles_seconds)
-    try:
-        found = attempt.adapter.find_possibly_published_post(attempt.grant, attempt.content, attempt.progress)
-    except errors.OutcomeUnknown as error:
-        return PostNotFoundAtPlatform(settled_at, settled_at <= timezone.now(), error)
-    except errors.PlatformError as error:
-        return error
-    except Exception:
-        logger.exception("The %s adapter raised an unexpected error.", attempt.adapter.name)
-        return errors.Transient("The service failed while it searched for the post.")
+    """Ask the platform if the last attempt, which got no clear answer, published the post."""
+    now = timezone.now()
+    settled_at = (attempt.last_try_at or now) + timedelta(seconds=attempt.adapter.settles_seconds)
+    unsettled_until = settled_at if settled_at > now else None
+    unexpected = errors.Transient("The service failed while it searched for the post.")
+    step = attempt.grant, attempt.content, attempt.progress
+    found = _answer_or_error(lambda: attempt.adapter.find_possibly_published_post(*step), unexpected)
+    if isinstance(found, errors.OutcomeUnknown):
+        return PostNotFound(unsettled_until, found)
     if isinstance(found, NotPublishedProof):
         logger.info("%s is not at %s: %s", attempt.target.id, attempt.adapter.name, found.proof)
-        return PostNotFoundAtPlatform(settled_at, settled_at <= timezone.now())
+        return PostNotFound(unsettled_until)
     return found
 
 
 def _renew_tokens(attempt: Attempt) -> Fact:
-    """Step of the publishing engine: renew the account's OAuth tokens, and return the result as a fact."""
+    """Renew the account's OAuth tokens."""
     attempt.tokens_renewed = True
-    try:
-        attempt.grant = renew_or_await_tokens(account_id=attempt.target.account_id, stale=attempt.grant)
-    except RenewalInProgress as error:
-        return TokensBeingRenewed(timezone.now() + timedelta(seconds=error.retry_after or 1.0))
-    except errors.TokenExpired as error:
-        return errors.ReauthRequired(error.message, suggested_action=error.suggested_action)
-    except errors.PlatformError as error:
-        return error
-    except Exception:
-        logger.exception("The tokens of %s could not be renewed.", attempt.target.account_id)
-        return errors.Transient("The service failed while it renewed the account's tokens.")
-    finally:
-        close_connection_before_waiting()
-    return TokensRenewed()
+    account_id, stale = attempt.target.account_id, attempt.grant
+    unexpected = errors.Transient("The service failed while it renewed the account's tokens.")
+    renewed = _answer_or_error(lambda: renew_or_await_tokens(account_id=account_id, stale=stale), unexpected)
+    close_connection_before_waiting()
+    if isinstance(renewed, RenewalInProgress):
+        return TokenRenewal(timezone.now() + timedelta(seconds=renewed.retry_after or 1.0))
+    if isinstance(renewed, errors.TokenExpired):
+        return errors.ReauthRequired(renewed.message, suggested_action=renewed.suggested_action)
+    if isinstance(renewed, errors.PlatformError):
+        return renewed
+    attempt.grant = renewed
+    return TokenRenewal()
 
 
 def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
-    """After the publishing engine got an error about the whole account (refused tokens, a rate limit), mark the account."""
+    """Mark an account after an error that is about the whole account: refused tokens or a rate limit."""
     if attempt.target.sandbox:
         return
     account_id, run = attempt.target.account_id, attempt.writer.call
@@ -239,7 +224,7 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
 
 
 def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:
-    """Before the publishing engine takes its next step, return the decision that stops it; None if the step may begin.
+    """Return the decision that stops an attempt before its next step; None if the step may begin.
 
     Workspace and account are checked before a post is sent again, and after a long preparation read again, too.
     """
@@ -260,12 +245,12 @@ def _save_decision(attempt: Attempt, decision: Decision) -> None:
     """
     try:
         retry_while_database_down(record_decision, attempt, decision)
-    except ClaimLost:
+    except (ClaimLost, IntegrityError) as error:
         if not isinstance(decision, Finish) or not decision.published:
             raise
-        retry_while_database_down(attempt.writer.call, mark_unconfirmed_as_published, attempt.target, decision)
-    except IntegrityError:
-        if not isinstance(decision, Finish) or not decision.published:
-            raise
-        decision = decide(attempt.state, PostOfOtherTarget())
-        retry_while_database_down(record_decision, attempt, decision)
+        if isinstance(error, ClaimLost):
+            retry_while_database_down(attempt.writer.call, mark_unconfirmed_as_published, attempt.target, decision)
+        else:
+            message = "The platform has a matching post, but it belongs to another target."
+            decision = unconfirmed(replace(attempt.state, published=None), message)
+            retry_while_database_down(record_decision, attempt, decision)

@@ -17,7 +17,7 @@ from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
 from posts.publishing.decision import MAX_WORKER_LOSSES, decide, unconfirmed
-from posts.publishing.decision_types import AttemptBegins, Decision, Postpone, PublishingForbidden, TakeStep, TargetProblem
+from posts.publishing.decision_types import AttemptBegins, Decision, Postpone, TakeStep, TargetProblem
 from posts.series_selectors import is_withdrawn_by_series
 from posts.states import GroupStatus, TargetStatus
 
@@ -44,11 +44,14 @@ def preflight(attempt: Attempt) -> Decision | None:
         return ended
     untried = state.attempt == 0
     if not state.in_doubt:
-        return stop_decision_if_forbidden(attempt, untried=untried) or _postpone_while_account_is_held(attempt)
+        if forbidden := stop_decision_if_forbidden(attempt, untried=untried):
+            return forbidden
+        held_until = target.account.held_until  # the platform has asked the service to pause posts to the account
+        return Postpone(held_until) if held_until and held_until > timezone.now() and _pace(attempt) else None
     # A possibly published target is completed whatever has changed. But if the platform can only be checked by sending the
     # post again, the time limit of a retry applies.
     late = _too_late(target) if state.retry_safety == "idempotent" and untried else None
-    return decide(state, PublishingForbidden(late)) if late else None
+    return decide(state, late) if late else None
 
 
 def stop_decision_if_forbidden(attempt: Attempt, *, untried: bool) -> Decision | None:
@@ -57,16 +60,13 @@ def stop_decision_if_forbidden(attempt: Attempt, *, untried: bool) -> Decision |
     `untried`: nothing was sent since the release or the last retry. Only then a missed schedule ends the target.
     """
     target = attempt.target
+    problem = _too_late(target) if untried else None
     if target.group.workspace.status == WorkspaceStatus.DELETED:
-        problem: TargetProblem | None = TargetProblem(
-            "WORKSPACE_DELETED", "The workspace was deleted.", "Nothing: the post was stopped."
-        )
+        problem = TargetProblem("WORKSPACE_DELETED", "The workspace was deleted.", "Nothing: the post was stopped.")
     elif target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}."
         problem = TargetProblem("ACCOUNT_NEEDS_REAUTH", message, ReauthRequired.suggested_action)
-    else:
-        problem = _too_late(target) if untried else None
-    return decide(attempt.state, PublishingForbidden(problem)) if problem else None
+    return decide(attempt.state, problem) if problem else None
 
 
 def _too_late(target: PostTarget) -> TargetProblem | None:
@@ -77,16 +77,8 @@ def _too_late(target: PostTarget) -> TargetProblem | None:
     return TargetProblem("SCHEDULE_MISSED", message, "Retry the post if it should still be published.")
 
 
-def _postpone_while_account_is_held(attempt: Attempt) -> Postpone | None:
-    """Return the decision to postpone a post while its platform has asked the service to pause posts to the account."""
-    held_until = attempt.target.account.held_until
-    if held_until is None or held_until <= timezone.now() or _pace(attempt) is None:
-        return None
-    return Postpone(held_until)
-
-
-def reserve_turns(attempts: Sequence[Attempt]) -> list[Attempt]:
-    """Reserve times at which accounts with a limited posting rate may publish; returns the attempts that have to wait.
+def reserve_turns(attempts: Sequence[Attempt]) -> None:
+    """Reserve times at which accounts with a limited posting rate may publish, and postpone attempts whose time is to come.
 
     An attempt to complete a post that may be published already waits for no turn.
     """
@@ -97,7 +89,9 @@ def reserve_turns(attempts: Sequence[Attempt]) -> list[Attempt]:
     for (attempt, _), turn_at in zip(without_turn, reserve_publishing_times(wanted) if wanted else (), strict=True):
         attempt.turn_at = turn_at
     now = timezone.now()  # later than a turn that was reserved for at once
-    return [attempt for attempt, _ in paced if attempt.turn_at and attempt.turn_at > now]
+    for attempt, _ in paced:
+        if attempt.turn_at and attempt.turn_at > now:
+            attempt.stop = Postpone(attempt.turn_at)
 
 
 def _has_turn(attempt: Attempt, pace: PostingPace, now: datetime) -> bool:
@@ -105,10 +99,7 @@ def _has_turn(attempt: Attempt, pace: PostingPace, now: datetime) -> bool:
 
 
 def _pace(attempt: Attempt) -> PostingPace | None:
-    """Precondition of publishing: return the platform's limit for the rate of posts to the account.
-
-    None for simulated posts and for posts that the platform is already processing.
-    """
+    """Return the platform's limit for the rate of posts to an account; None for simulated posts and those in processing."""
     if attempt.target.sandbox or attempt.target.status == TargetStatus.PROCESSING:
         return None
     return attempt.adapter.capabilities.pace

@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
@@ -41,8 +40,7 @@ MIN_FREE_PLACES = 24  # number of a platform's free threads that justifies a cla
 class PublishLoop(WorkerLoop):
     """The publishing worker's loop, which claims no more due post targets than the worker has free threads.
 
-    A target frees its place when it ends, and wakes the loop when many places are free. `pool` runs the attempts and `writer`
-    writes their outcomes: threads and one writer thread, unless others are given.
+    `pool` runs the attempts and `writer` writes their outcomes: threads and one writer thread, unless others are given.
     """
 
     name = "publish"
@@ -93,10 +91,7 @@ class PublishLoop(WorkerLoop):
             self._stopped.set()
 
     def _platforms_with_due(self) -> list[str]:
-        """Return the platforms for which post targets are due for publishing.
-
-        The loop queries them at each poll, or if it wakes and knows of none.
-        """
+        """Return the platforms with due post targets, queried at each poll, or if the loop wakes and knows of none."""
         if not self._due or time.monotonic() - self._queried_at >= POLL_SECONDS:
             _pause_since(self._queried_at)
             targets = unclaimed_due_rows(PostTarget.objects.all()).order_by()
@@ -105,41 +100,34 @@ class PublishLoop(WorkerLoop):
         return self._due
 
     def _free_places(self, platform: str) -> int:
-        """Return how many more posts to one platform the publishing worker may begin now.
-
-        One platform may use half of the threads that the other platforms leave.
-        """
+        """Return how many more posts the worker may begin: a platform uses half of the threads that the others leave."""
         with self._lock:
             here = sum(each.target.platform == platform for each in self._in_progress)
             return (THREADS - (len(self._in_progress) - here)) // 2 - here
 
     def _publish_some(self, platform: str) -> bool:
-        """Claim due post targets of a platform and publish them in the worker's threads; returns whether there were any."""
+        """Claim due post targets of a platform and publish those for which threads are free; returns whether any were due."""
         claimed = self._claim(PostTarget.objects.filter(platform=platform), platform)
+        taken, others, attempts = list[PostTarget](), list[PostTarget](), list[Attempt]()
         with self._lock:
-            taken = [target for target in claimed if self._shares.try_take_job_slot(target.account_id)]
-        attempts: list[Attempt] = []
+            for target in claimed:
+                free = not self.stopping and self._shares.try_take_job_slot(target.account_id)
+                (taken if free else others).append(target)
         try:
-            attempts = self._begin_or_release(claimed, taken)
+            release_claims(others)
+            attempts = copy_context().run(begin_attempts, taken, self._writer)  # a copy: each target sets the trace context
         finally:
-            continuing = {attempt.target.pk for attempt in attempts}
+            continuing = {attempt.target for attempt in attempts}
             with self._lock:
                 self._in_progress.update(attempts)
                 for target in taken:
-                    if target.pk not in continuing:
+                    if target not in continuing:
                         self._shares.record_job_end(target.account_id, None)
         for attempt in attempts:
             self._submit(attempt)
-        if len(continuing) < len(claimed):  # others can take the places that became free
+        if len(attempts) < len(claimed):  # others can take the places that became free
             self.wake()
         return bool(claimed)
-
-    def _begin_or_release(self, claimed: Sequence[PostTarget], taken: Sequence[PostTarget]) -> list[Attempt]:
-        """Begin to publish those claimed post targets for which threads are free (`taken`), and release the others."""
-        pks = set() if self.stopping else {target.pk for target in taken}
-        release_claims([target for target in claimed if target.pk not in pks])
-        begun = [target for target in taken if target.pk in pks]
-        return copy_context().run(begin_attempts, begun, self._writer)  # a copy: each target sets the trace context
 
     def _claim(self, rows: QuerySet[PostTarget], platform: str) -> list[PostTarget]:
         """Claim due post targets of a platform: first those of accounts that publish quickly, then the others."""
@@ -149,8 +137,7 @@ class PublishLoop(WorkerLoop):
             excluded = self._shares.holders_excluded_from_slow_jobs()
             free_for_slow = self._shares.free_slow_job_slots
             targets = [attempt.target for attempt in self._in_progress]
-            here = [each for each in targets if each.platform == platform]
-            slow_here = sum(not self._shares.is_quick(each.account_id) for each in here)
+            slow_here = sum(each.platform == platform and not self._shares.is_quick(each.account_id) for each in targets)
             # Leases that may have expired while the database was down: this worker must not claim its own targets again.
             old = timezone.now() + LEASE / 2
             own = [each.pk for each in targets if each.lease_until is None or each.lease_until < old]
@@ -168,29 +155,25 @@ class PublishLoop(WorkerLoop):
             logger.exception("No thread could be started for %s.", attempt.target.id)
 
     def _work(self, attempt: Attempt, began: float) -> None:
+        target = attempt.target
         try:
-            _record_lateness(attempt.target)
+            _record_lateness(target)
             continue_attempt(attempt)
         finally:
             close_connection_before_waiting()
-            self._done(attempt, time.monotonic() - began)
-
-    def _done(self, attempt: Attempt, seconds: float) -> None:
-        target = attempt.target
-        with self._all_ended:
-            self._in_progress.remove(attempt)
-            self._shares.record_job_end(target.account_id, None if attempt.stop or attempt.fault else seconds)
-            idle = not self._in_progress
-            if idle:
+            seconds = None if attempt.stop or attempt.fault else time.monotonic() - began
+            with self._all_ended:
+                self._in_progress.remove(attempt)
+                self._shares.record_job_end(target.account_id, seconds)
+                idle = not self._in_progress
                 self._all_ended.notify_all()
-        if idle or self._free_places(target.platform) >= MIN_FREE_PLACES:
-            self.wake()
+            if idle or self._free_places(target.platform) >= MIN_FREE_PLACES:
+                self.wake()
 
     def _keep_leases(self) -> None:
-        """Regularly extend the publishing worker's reservations (leases) of the post targets that it is publishing.
+        """Regularly extend the leases of the post targets that the worker is publishing, in a thread of its own.
 
-        A killed worker's targets are taken over within seconds, and a slow step retains its claim. Runs in a separate
-        thread, since the loop may wait for a lock.
+        So a killed worker's targets are taken over within seconds, and a slow step retains its claim.
         """
         while not self._stopped.wait(RENEW_SECONDS):
             try:

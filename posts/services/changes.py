@@ -11,7 +11,6 @@ from media.models import MediaAsset
 from posts.attached_media import attached_media_ids, workspace_assets_by_id
 from posts.models import PostGroup, PostTarget
 from posts.publishing.decision import unconfirmed_problem
-from posts.publishing.outcomes import problem_json
 from posts.states import (
     FINISHED_GROUP_STATUSES,
     UNFINISHED_GROUP_STATUSES,
@@ -47,7 +46,7 @@ def cancel_planned_target(target: PostTarget) -> None:
             else RETRY_CANCELLED_MESSAGE
         )
         target.status = TargetStatus.UNCONFIRMED
-        target.error = problem_json(unconfirmed_problem(len(target.stored_progress.segments), certainty, message))
+        target.error = unconfirmed_problem(len(target.stored_progress.segments), certainty, message).to_json()
 
 
 def is_unstarted(target: PostTarget) -> bool:

@@ -23,10 +23,10 @@ from billing.services import (
 )
 from config.api.errors import Conflict, IdempotencyInProgress
 from config.api.idempotency import KeyedRequest
-from config.db.writes import Write, insert_writes
+from config.db.writes import Write, insert_writes, write_together
 from config.jobs.fenced_updates import FencedUpdate, fenced_update_writes
 from config.jobs.wake_up import wake_worker_loop_after_commit
-from posts.attached_media import end_group_media_protection, lock_media_of_groups, protect_group_media_from_deletion
+from posts.attached_media import lock_media_of_groups, media_protection_ends, protect_group_media_from_deletion
 from posts.errors import PlanChanged, prefix_error_fields_with_index
 from posts.events import build_group_event
 from posts.models import PostTarget
@@ -210,7 +210,7 @@ def _update_writes(rows: Sequence[tuple[Any, Any]], unchanged: tuple[str, ...] =
     """Return the writes of the fields in which planned post groups or targets differ from the stored rows.
 
     A group, which has `unchanged` fields, is written even if it stays the same: then the plan fails if the publisher has
-    finished another target of the group meanwhile.
+    finished another target of the group meanwhile, and the publisher's outcomes are written only if no plan was.
     """
     now = timezone.now()
     updates = []
@@ -233,7 +233,7 @@ def _protect_media(change: GroupChange) -> None:
     protected = before.media if before and before.status not in FINISHED_GROUP_STATUSES else []
     wanted = after.media if after.status not in FINISHED_GROUP_STATUSES else []
     if protected and not wanted:
-        end_group_media_protection(before or after)
+        write_together(media_protection_ends([before or after]))
     elif wanted and protected != wanted:
         protect_group_media_from_deletion(after)
 

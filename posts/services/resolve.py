@@ -12,7 +12,6 @@ from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import refuse_agent_needing_approval
 from posts.publishing.decision_types import TargetProblem
-from posts.publishing.outcomes import problem_json
 from posts.services.changes import existing_assets_of_group
 from posts.services.commit import plan_and_commit
 from posts.states import FINISHED_GROUP_STATUSES, Certainty, TargetStatus, group_status_from_targets
@@ -47,7 +46,7 @@ def _plan(caller: Caller, post_group_id: str, target_id: str, permalink: str | N
     check_account_allowlist(caller, [target.account_id])
     now = timezone.now()
     target.certainty = Certainty.CONFIRMED if permalink else Certainty.DISPROVED
-    target.status, target.error = target.certainty.final_status, None if permalink else problem_json(NOT_PUBLISHED_PROBLEM)
+    target.status, target.error = target.certainty.final_status, None if permalink else NOT_PUBLISHED_PROBLEM.to_json()
     if permalink:
         target.permalink, target.published_at = permalink, now
     after.status = group_status_from_targets(each.status for each in after.targets.all())

@@ -26,10 +26,10 @@ FACTS: dict[str, types.Fact] = {
     "accepted": Progress("poll", ready_at=NOON, accepted=True),
     "undone": Progress("prepare"),  # the platform could not show what it had accepted
     "published": Published("post", "https://example.com/post"),
-    "absent": types.PostNotFoundAtPlatform(NOON, settled=True),
-    "absent so far": types.PostNotFoundAtPlatform(NOON, settled=False),
-    "no proof": types.PostNotFoundAtPlatform(NOON, settled=True, error=OutcomeUnknown("No proof.")),
-    "no proof so far": types.PostNotFoundAtPlatform(NOON, settled=False, error=OutcomeUnknown("No proof.")),
+    "absent": types.PostNotFound(),
+    "absent so far": types.PostNotFound(NOON),
+    "no proof": types.PostNotFound(error=OutcomeUnknown("No proof.")),
+    "no proof so far": types.PostNotFound(NOON, OutcomeUnknown("No proof.")),
     "answer lost": OutcomeUnknown("The answer was lost."),
     "down": Transient("Down."),
     "refused": ContentRejected("Refused."),
@@ -248,15 +248,15 @@ def _record(world: World, number: int, worker: Worker, safety: RetrySafety, deci
         case types.Finish():
             held = decision.status == TargetStatus.UNCONFIRMED
             after = row._replace(status=decision.status, money_held=held, certainty=decision.certainty, begun=False)
-        case types.Retry() | types.RetryUncounted():
+        case types.Wait(progress=Progress() as progress):
+            waiting = row._replace(status=TargetStatus.PROCESSING, begun=False, losses=0)
+            after = waiting._replace(step=progress.phase, certainty=decision.certainty)
+        case types.Retry() | types.Wait():
             after = row._replace(
                 status=TargetStatus.RETRYING, begun=decision.unanswered, losses=0, certainty=decision.certainty
             )
-            if isinstance(decision, types.RetryUncounted):
+            if isinstance(decision, types.Wait):
                 after = after._replace(attempt=max(row.attempt - 1, 0))
-        case types.AwaitPlatform(progress, certainty):
-            waiting = row._replace(status=TargetStatus.PROCESSING, begun=False, losses=0)
-            after = waiting._replace(step=progress.phase, certainty=certainty)
         case _:
             raise AssertionError(decision)
     return released.with_row(worker.target, after._replace(leased=False))

@@ -12,7 +12,7 @@ from posts.attached_media import adapter_media_files
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt, claim_targets
 from posts.publishing.decision import decide
-from posts.publishing.decision_types import AwaitPlatform, Decision, Fact
+from posts.publishing.decision_types import Decision, Fact, Wait
 from posts.publishing.outcomes import ClaimLost, record_decision, write_step_beginnings
 from posts.states import Certainty
 
@@ -58,8 +58,8 @@ def record(target: PostTarget, decision: Decision) -> None:
 
 def await_platform(target: PostTarget, progress: Progress) -> None:
     """Store a target's progress and release its claim until the next step."""
-    waiting = replace(progress, ready_at=progress.ready_at or datetime.now(UTC))
-    record(target, AwaitPlatform(waiting, certainty=Certainty.NOT_SENT))
+    at = progress.ready_at or datetime.now(UTC)
+    record(target, Wait(at, Certainty.NOT_SENT, replace(progress, ready_at=at)))
 
 
 def finish(target: PostTarget, fact: Fact) -> None:

@@ -21,19 +21,15 @@ from accounts.platforms.types import Progress, Published
 from posts.publishing.decision import MAX_WORKER_LOSSES, decide
 from posts.publishing.decision_types import (
     AttemptBegins,
-    AwaitPlatform,
     Fact,
     Finish,
-    PostNotFoundAtPlatform,
-    PostOfOtherTarget,
-    PublishingForbidden,
+    PostNotFound,
     Retry,
-    RetryUncounted,
     TakeStep,
     TargetProblem,
     TargetState,
-    TokensBeingRenewed,
-    TokensRenewed,
+    TokenRenewal,
+    Wait,
 )
 from posts.states import Certainty
 from tests.posts.rows import NOON
@@ -47,7 +43,7 @@ THREAD = replace(LAST, certainty=Certainty.SENT, segments=2)
 EARLIER_ROUND = replace(LAST, certainty=Certainty.MAYBE_SENT)
 ACCEPTED = replace(LAST, certainty=Certainty.SENT)
 DOWN, LOST, REFUSED = Transient("Down."), OutcomeUnknown("No answer."), ContentRejected("Refused.")
-STOPPED = PublishingForbidden(TargetProblem("SCHEDULE_MISSED", "Too late.", "Retry."))
+STOPPED = TargetProblem("SCHEDULE_MISSED", "Too late.", "Retry.")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +55,6 @@ STOPPED = PublishingForbidden(TargetProblem("SCHEDULE_MISSED", "Too late.", "Ret
         (FIRST, ConnectionUnavailable("Not set up."), "failed PLATFORM_UNAVAILABLE"),
         (FIRST, LOST, "unconfirmed"),
         (FIRST, STOPPED, "failed SCHEDULE_MISSED"),
-        (FIRST, PostOfOtherTarget(), "unconfirmed"),
         (LAST, DOWN, "failed PLATFORM_UNAVAILABLE"),
         (LAST, RateLimited("Slow down."), "failed PLATFORM_RATE_LIMITED"),
         # An earlier attempt may have published the post.
@@ -75,7 +70,7 @@ STOPPED = PublishingForbidden(TargetProblem("SCHEDULE_MISSED", "Too late.", "Ret
         # A person's request to send the post again counts for one attempt.
         (
             replace(DOUBTED, attempt=2, attempts_left=False),
-            PostNotFoundAtPlatform(NOON, True, LOST),
+            PostNotFound(error=LOST),
             "unconfirmed",
         ),
         (replace(ACCEPTED, certainty=Certainty.MAYBE_SENT, retry_safety="verifiable"), STOPPED, "unconfirmed"),
@@ -87,7 +82,6 @@ STOPPED = PublishingForbidden(TargetProblem("SCHEDULE_MISSED", "Too late.", "Ret
         (OUT_ALREADY, REFUSED, "published PUBLISHED_INCOMPLETE"),
         (OUT_ALREADY, LOST, "published PUBLISHED_INCOMPLETE"),
         (OUT_ALREADY, STOPPED, "published PUBLISHED_INCOMPLETE"),
-        (OUT_ALREADY, PostOfOtherTarget(), "unconfirmed"),
         # A thread that is published in part never starts from the beginning.
         (THREAD, REFUSED, "unconfirmed"),
         (THREAD, DOWN, "unconfirmed"),
@@ -127,20 +121,20 @@ def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
         (
             EARLIER_ROUND,
             Progress("poll", ready_at=NOON, accepted=True),
-            AwaitPlatform(Progress("poll", ready_at=NOON, accepted=True), Certainty.MAYBE_SENT),
+            Wait(NOON, Certainty.MAYBE_SENT, Progress("poll", ready_at=NOON, accepted=True)),
         ),
-        (DOUBTED, TokensBeingRenewed(NOON), RetryUncounted(NOON, Certainty.MAYBE_SENT, unanswered=True)),
-        (FIRST, TokensBeingRenewed(NOON), RetryUncounted(NOON, Certainty.NOT_SENT, unanswered=False)),
+        (DOUBTED, TokenRenewal(NOON), Wait(NOON, Certainty.MAYBE_SENT, unanswered=True)),
+        (FIRST, TokenRenewal(NOON), Wait(NOON, Certainty.NOT_SENT, unanswered=False)),
         (FIRST, Progress("poll", accepted=True), TakeStep(Certainty.SENT, Progress("poll", accepted=True))),
-        (FIRST, Progress("wait", ready_at=NOON), AwaitPlatform(Progress("wait", ready_at=NOON), Certainty.NOT_SENT)),
-        (DOUBTED, PostNotFoundAtPlatform(NOON, True), TakeStep(Certainty.DISPROVED, sends_again=True)),
-        (DOUBTED, PostNotFoundAtPlatform(NOON, False), RetryUncounted(NOON, Certainty.MAYBE_SENT, unanswered=True)),
+        (FIRST, Progress("wait", ready_at=NOON), Wait(NOON, Certainty.NOT_SENT, Progress("wait", ready_at=NOON))),
+        (DOUBTED, PostNotFound(), TakeStep(Certainty.DISPROVED, sends_again=True)),
+        (DOUBTED, PostNotFound(NOON), Wait(NOON, Certainty.MAYBE_SENT, unanswered=True)),
         (
             DOUBTED,
-            PostNotFoundAtPlatform(NOON, True, LOST),
+            PostNotFound(error=LOST),
             TakeStep(Certainty.MAYBE_SENT, sends_again=True),
         ),
-        (DOUBTED, TokensRenewed(), TakeStep(Certainty.MAYBE_SENT, unanswered=True)),
+        (DOUBTED, TokenRenewal(), TakeStep(Certainty.MAYBE_SENT, unanswered=True)),
         (DOUBTED, AttemptBegins(1), TakeStep(Certainty.MAYBE_SENT, unanswered=True)),
     ],
 )

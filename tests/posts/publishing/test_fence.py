@@ -15,13 +15,13 @@ from billing.models import LedgerEntry
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.attempts import LEASE
+from posts.publishing.decision import unconfirmed
 from posts.publishing.decision_types import (
-    PostOfOtherTarget,
     Postpone,
-    PublishingForbidden,
     Retry,
-    RetryUncounted,
     TargetProblem,
+    TargetState,
+    Wait,
 )
 from posts.states import Certainty
 from tests.conftest import ApiClient
@@ -33,10 +33,10 @@ from tests.posts.scripted_platform import ScriptedPlatform
 REFUSED = TargetProblem("PLATFORM_REJECTED", "Stale.", "Nothing.")
 WRITES: list[Callable[[PostTarget], Any]] = [
     lambda target: finish(target, Published("stale", "https://t.me/stale")),
-    lambda target: finish(target, PublishingForbidden(REFUSED)),
-    lambda target: finish(target, PostOfOtherTarget()),
+    lambda target: finish(target, REFUSED),
+    lambda target: record(target, unconfirmed(TargetState("at_most_once", publishes=True), "Stale.")),
     lambda target: record(target, Retry(REFUSED, 0, Certainty.NOT_SENT, unanswered=False)),
-    lambda target: record(target, RetryUncounted(timezone.now(), Certainty.NOT_SENT, unanswered=False)),
+    lambda target: record(target, Wait(timezone.now(), Certainty.NOT_SENT)),
     lambda target: await_platform(target, Progress("send")),
     lambda target: record(target, Postpone(timezone.now() + timedelta(seconds=30))),
     begin,
