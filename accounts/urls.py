@@ -5,21 +5,21 @@ from __future__ import annotations
 from django.urls import path
 
 from accounts.dashboard import accounts, connect_oauth, connect_platform, slots
-from accounts.views import AccountViewSet, CapabilitiesViewSet, OAuthCallbackViewSet
+from accounts.views import AccountViewSet, CompleteConnectionViewSet, ServiceCapabilitiesViewSet
 
 WORKSPACE_PATH = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
     path("accounts", AccountViewSet.as_view({"get": "list"})),
     path("accounts/connect", AccountViewSet.as_view({"post": "connect"})),
-    path("accounts/oauth/callback", OAuthCallbackViewSet.as_view({"get": "complete"})),
+    path("accounts/oauth/callback", CompleteConnectionViewSet.as_view({"get": "complete"})),
     path("accounts/<str:account_id>", AccountViewSet.as_view({"delete": "destroy"})),
     path("accounts/<str:account_id>/status", AccountViewSet.as_view({"get": "check_and_update_status"})),
     path("accounts/<str:account_id>/slots", AccountViewSet.as_view({"get": "slots", "put": "update_slots"})),
     path("accounts/<str:account_id>/capabilities", AccountViewSet.as_view({"get": "capabilities"})),
     path("dashboard/connect", connect_oauth.begin_oauth, name="connect-begin"),
     path("dashboard/connect/callback", connect_oauth.oauth_callback, name="connect-callback"),
-    path("capabilities", CapabilitiesViewSet.as_view({"get": "retrieve"})),
+    path("capabilities", ServiceCapabilitiesViewSet.as_view({"get": "retrieve"})),
     path(f"{WORKSPACE_PATH}/accounts", accounts.account_list, name="accounts"),
     path(
         f"{WORKSPACE_PATH}/accounts/connect/<str:platform_name>",

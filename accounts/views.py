@@ -146,7 +146,7 @@ class AccountViewSet(OperationViewSet):
         return Reply({"slots": account}, resource_id=account.id)
 
 
-class OAuthCallbackViewSet(OperationViewSet):
+class CompleteConnectionViewSet(OperationViewSet):
     http_method_names = ["get"]  # GET writes here, so HEAD is not allowed
 
     @operation(
@@ -171,7 +171,7 @@ class OAuthCallbackViewSet(OperationViewSet):
         return Reply({"account": made}, resource_id=made.id)
 
 
-class CapabilitiesViewSet(OperationViewSet):
+class ServiceCapabilitiesViewSet(OperationViewSet):
     @operation(
         "capabilities.get",
         summary="What can be connected and billed at this service",

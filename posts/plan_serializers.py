@@ -97,13 +97,13 @@ class CommittedPlanSerializer(OneOf):
 
 
 @extend_schema_field({"type": "object"})
-class PlannedRequestSerializer(serializers.Serializer):
+class PlannedRequestEchoSerializer(serializers.Serializer):
     """The API representation of the request from which a plan was made, with its defaults filled in."""
 
 
 CommitPlanPreview = dry_run_serializer_class(
     "PlanCommit",
-    request=PlannedRequestSerializer,
+    request=PlannedRequestEchoSerializer,
     would_update=responses.PostGroupSerializer,
 )
 

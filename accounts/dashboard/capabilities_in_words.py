@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import duration_range_in_words
 from accounts.platforms.thread_rules import ThreadRules
-from accounts.platforms.types import Capabilities, FileRules, ImageRules, MediaRules, TextRules, VideoRules
+from accounts.platforms.types import Capabilities, FileTypeAndSizeLimits, ImageRules, MediaRules, TextRules, VideoRules
 
 COUNTING_NOTES = {
     "graphemes": "counted as people see them",
@@ -133,7 +133,7 @@ def _videos(rules: VideoRules) -> str:
     )
 
 
-def _files(rules: FileRules) -> str:
+def _files(rules: FileTypeAndSizeLimits) -> str:
     count = "One" if rules.max_count == 1 else f"Up to {rules.max_count}"
     return _joined(
         [f"{count} ({_formats(rules.mime_types)})", f"up to {_size(rules.max_bytes)}{' each' if rules.max_count > 1 else ''}"]

@@ -14,7 +14,10 @@ MAX_VIOLATIONS = 20
 
 
 def object_schema(required: Sequence[str] | None = None, /, **properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of an object that has these properties and no others; `required` lists the mandatory ones."""
+    """Return the JSON Schema of a platform's options or credentials: an object with these properties and no others.
+
+    `required` lists the mandatory ones.
+    """
     named = {} if required is None else {"required": [*required]}
     return {"type": "object", "properties": properties, **named, "additionalProperties": False}
 

@@ -43,7 +43,7 @@ class TextRules:
 
 
 @dataclass(frozen=True)
-class FileRules:
+class FileTypeAndSizeLimits:
     """Dataclass of a platform's capabilities for the files of one kind of media: file types, size and number."""
 
     mime_types: tuple[str, ...]
@@ -52,7 +52,7 @@ class FileRules:
 
 
 @dataclass(frozen=True)
-class ImageRules(FileRules):
+class ImageRules(FileTypeAndSizeLimits):
     """A platform's rules for images and animated GIFs: the sides in pixels, and the ratio of width to height."""
 
     max_pixels: int | None = None
@@ -62,7 +62,7 @@ class ImageRules(FileRules):
 
 
 @dataclass(frozen=True)
-class VideoRules(FileRules):
+class VideoRules(FileTypeAndSizeLimits):
     max_duration_seconds: int | None = None
     min_duration_seconds: int | None = None
 
@@ -80,7 +80,7 @@ class MediaRules:
     images: ImageRules | None = None
     videos: VideoRules | None = None
     gifs: ImageRules | None = None
-    documents: FileRules | None = None
+    documents: FileTypeAndSizeLimits | None = None
     alt_text_max_length: int | None = None
     required: bool = False  # a post of text alone is impossible
     max_total_bytes: int | None = None  # of all files of a post

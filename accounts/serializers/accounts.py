@@ -120,7 +120,7 @@ CompleteConnectionAnswer = one_of_serializer_class("CompleteConnectionAnswer", A
 
 
 class OAuthCallbackQuery(DryRunQuery):
-    """The query parameters with which the platform redirects the browser back after OAuth."""
+    """The query parameters that complete an OAuth connection: what the platform gave the browser, and the chosen account."""
 
     state = fields.Text(max_length=2048)
     code = fields.Text(max_length=8192)

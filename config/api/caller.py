@@ -23,7 +23,7 @@ OPERATOR_REQUESTS_PER_MINUTE = 600  # higher than for customers, so that operato
 
 
 class AgentMode(TextChoices):
-    """The modes of a caller that is an agent, from "dry_run" (may change nothing) to "allow_publish" (may publish posts)."""
+    """What an agent may do by itself, from "dry_run" (change nothing) to "allow_publish" (publish without approval)."""
 
     DRY_RUN = "dry_run"
     DRAFT = "draft"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Access:
-    """Who may call an API operation: callers with this scope, or with one of several.
+    """Who may call an API operation: by default, callers with `scope`, which is one scope or any of several (AnyScope).
 
     `public`: no bearer token is needed; the caller is anonymous. `operator`: only ADMIN_TOKEN is accepted. `claim_token`: an
     agent's claim token is accepted too.

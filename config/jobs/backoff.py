@@ -28,7 +28,7 @@ def retry_pause_from_list(schedule: Sequence[float], failures: int, *, retry_aft
 def doubling_retry_pause(failures: int, *, first: float, longest: float, retry_after: float = 0.0) -> timedelta:
     """Return the pause before a failed job is tried again: `first` seconds, doubled with each failure up to `longest`.
 
-    `retry_after` is the minimum pause, in seconds.
+    It has no jitter. `retry_after` is the minimum pause, in seconds.
     """
     doublings = min(failures - 1, 30)  # limits the size of the power; `longest` is reached earlier
     return timedelta(seconds=max(min(first * 2**doublings, longest), retry_after))

@@ -42,7 +42,10 @@ def store_and_send_notices() -> int:
 
 
 def create_notices(kind: NoticeKind) -> int:
-    """Store up to BATCH_SIZE new events of a kind as notices for sending; return how many, 0 if another worker does it."""
+    """Store the next events of a kind (at most BATCH_SIZE) as notices that wait to be sent; return how many were stored.
+
+    Returns 0 while another worker stores events of this kind.
+    """
     now = timezone.now()
     NewsCursor.objects.get_or_create(kind=kind, defaults={"seen_until": now})
     with transaction.atomic():

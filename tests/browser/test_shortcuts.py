@@ -9,7 +9,7 @@ from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
 
 
-def test_a_page_is_opened_by_typing_a_part_of_its_name(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
+def test_a_page_is_opened_by_a_part_of_its_name(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
     page = home_of(workspace, open_page)
     page.keyboard.press("Control+k")
     checker.check(page, "go-to")

@@ -11,7 +11,15 @@ from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_schema
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.types import Capabilities, FileRules, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
+from accounts.platforms.types import (
+    Capabilities,
+    FileTypeAndSizeLimits,
+    ImageRules,
+    MediaRules,
+    PostingPace,
+    TextRules,
+    VideoRules,
+)
 
 MAX_FILES = 10
 MAX_FILE_BYTES = 10_485_760
@@ -39,7 +47,7 @@ CAPABILITIES = Capabilities(
         images=ImageRules(("image/jpeg", "image/png", "image/gif", "image/webp"), MAX_FILE_BYTES, MAX_FILES),
         videos=VideoRules(("video/mp4", "video/quicktime", "video/webm"), MAX_FILE_BYTES, MAX_FILES),
         gifs=ImageRules(("image/gif",), MAX_FILE_BYTES, MAX_FILES),
-        documents=FileRules(("application/pdf",), MAX_FILE_BYTES, MAX_FILES),
+        documents=FileTypeAndSizeLimits(("application/pdf",), MAX_FILE_BYTES, MAX_FILES),
         alt_text_max_length=1024,
         max_total_bytes=MAX_REQUEST_BYTES - RESERVED_BYTES,
     ),

@@ -17,7 +17,7 @@ from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
     Capabilities,
-    FileRules,
+    FileTypeAndSizeLimits,
     ImageRules,
     MediaRules,
     PostingPace,
@@ -42,7 +42,7 @@ CAPABILITIES = Capabilities(
         images=ImageRules(("image/jpeg", "image/png", "image/gif", "image/webp"), MAX_FILE_BYTES, MAX_FILES),
         videos=VideoRules(("video/mp4", "video/quicktime", "video/webm"), MAX_FILE_BYTES, MAX_FILES),
         gifs=ImageRules(("image/gif",), MAX_FILE_BYTES, MAX_FILES),
-        documents=FileRules(("application/pdf",), MAX_FILE_BYTES, MAX_FILES),
+        documents=FileTypeAndSizeLimits(("application/pdf",), MAX_FILE_BYTES, MAX_FILES),
         alt_text_max_length=1000,
     ),
     features=("text", "links", "formatting", "replies", "images", "gifs", "video", "documents", "alt_text"),

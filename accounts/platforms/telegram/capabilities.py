@@ -10,7 +10,15 @@ from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_schema
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.types import Capabilities, FileRules, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
+from accounts.platforms.types import (
+    Capabilities,
+    FileTypeAndSizeLimits,
+    ImageRules,
+    MediaRules,
+    PostingPace,
+    TextRules,
+    VideoRules,
+)
 
 MAX_ID = 2**31 - 1
 POLL = PollRules(
@@ -46,7 +54,7 @@ CAPABILITIES = Capabilities(
         ),
         videos=VideoRules(mime_types=("video/mp4",), max_bytes=50_000_000, max_count=10),
         gifs=ImageRules(mime_types=("image/gif",), max_bytes=50_000_000, max_count=1),
-        documents=FileRules(mime_types=("application/pdf",), max_bytes=50_000_000, max_count=10),
+        documents=FileTypeAndSizeLimits(mime_types=("application/pdf",), max_bytes=50_000_000, max_count=10),
         max_total_bytes=50_000_000,  # an album is uploaded in one request
     ),
     features=("text", "links", "mentions", "hashtags", "images", "gifs", "video", "documents", "polls"),
