@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import TRACE
-from posts.models import CalendarFeed, PostGroup, PostTarget, Series, StoredPlan
+from posts.models import CalendarFeed, ImportedRow, PostGroup, PostTarget, Series, StoredPlan
 from posts.services import cancel_post, resolve_unconfirmed_target, retry_post
 
 
@@ -144,3 +144,9 @@ class SeriesAdmin(ReadOnlyAdmin):
 class CalendarFeedAdmin(ReadOnlyAdmin):
     list_display = ("id", "member_id", "created_at")
     secrets = ("token_sha256",)
+
+
+@admin.register(ImportedRow)
+class ImportedRowAdmin(ReadOnlyAdmin):
+    list_display = ("key", "group_id")
+    indexed_lookups = {"pgr": "group_id"}

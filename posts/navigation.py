@@ -16,7 +16,9 @@ def count_posts_awaiting_approval(workspace_id: str) -> int:
     return waiting[: MAX_SHOWN_COUNT + 1].count()
 
 
-CALENDAR = DashboardPage("calendar", "Calendar", "calendar-days", in_bottom_bar=True, also_for=("posts", "calendar-feeds"))
+CALENDAR = DashboardPage(
+    "calendar", "Calendar", "calendar-days", in_bottom_bar=True, also_for=("posts", "calendar-feeds", "files")
+)
 NEW_POST = DashboardPage("compose", "New post", "pencil-square", in_bottom_bar=True, key="n")
 APPROVALS = DashboardPage(
     "approvals", "Approvals", "check-circle", in_bottom_bar=True, count_waiting=count_posts_awaiting_approval

@@ -7,6 +7,7 @@ from django.urls import path
 from posts.calendar_feed_views import CalendarFeedViewSet, serve_calendar
 from posts.dashboard import approvals, calendar, calendar_feeds, compose, listing, post, undo
 from posts.plan_views import PlanViewSet
+from posts.post_files.page import apply_file, export_posts, post_files
 from posts.series_views import SeriesViewSet
 from posts.slot_views import SlotViewSet
 from posts.views import PostViewSet
@@ -40,6 +41,9 @@ urlpatterns = [
     path(f"{WORKSPACE_PAGES}/calendar-feeds", calendar_feeds.calendar_feeds, name="calendar-feeds"),
     path(f"{WORKSPACE_PAGES}/calendar-feeds/<str:feed_id>/delete", calendar_feeds.delete_feed, name="calendar-feed-delete"),
     path(f"{WORKSPACE_PAGES}/calendar", calendar.calendar, name="calendar"),
+    path(f"{WORKSPACE_PAGES}/files", post_files, name="post-files"),
+    path(f"{WORKSPACE_PAGES}/files/apply", apply_file, name="post-files-apply"),
+    path(f"{WORKSPACE_PAGES}/files/export", export_posts, name="post-files-export"),
     path(f"{WORKSPACE_PAGES}/compose", compose.compose, name="compose"),
     path(f"{WORKSPACE_PAGES}/compose/discard", undo.discard_composer_draft, name="compose-discard"),
     path(f"{WORKSPACE_PAGES}/compose/preference", undo.publishing_preference, name="publishing-preference"),

@@ -1,9 +1,10 @@
-"""Models of post groups with their targets, of series, of stored plans, of calendar feeds, and of the composer."""
+"""Models of post groups with their targets, of series, stored plans, calendar feeds, imported rows, and of the composer."""
 
 from __future__ import annotations
 
 from posts.models.calendar_feeds import CalendarFeed
 from posts.models.composer import ComposerDraft, PublishingPreference
+from posts.models.imports import ImportedRow
 from posts.models.plans import StoredPlan
 from posts.models.posts import PostGroup, PostTarget
 from posts.models.series import Series, SeriesOccurrence
@@ -11,6 +12,7 @@ from posts.models.series import Series, SeriesOccurrence
 __all__ = [
     "CalendarFeed",
     "ComposerDraft",
+    "ImportedRow",
     "PostGroup",
     "PostTarget",
     "PublishingPreference",

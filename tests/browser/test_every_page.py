@@ -19,6 +19,7 @@ WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "home": ("home", {}),
     "calendar": ("calendar", {}),
     "calendar-feeds": ("calendar-feeds", {}),
+    "post-files": ("post-files", {}),
     "posts": ("posts", {}),
     "compose": ("compose", {}),
     "publishing-preference": ("publishing-preference", {}),
@@ -58,7 +59,7 @@ OTHER_PAGES = {
     "not-found": "/dashboard/nothing",
 }
 # Routes that other tests open, or that return a file.
-CHECKED_ELSEWHERE = {"media-describe", "audit-log-csv", "usage-charges", "settings-export"}
+CHECKED_ELSEWHERE = {"post-files-export", "media-describe", "audit-log-csv", "usage-charges", "settings-export"}
 READ_WITHOUT_SCRIPTS = [name for name in WORKSPACE_PAGES if not name.startswith(("compose", "post-edit"))]
 # Pages that are checked in an empty workspace, too.
 CHECKED_WITHOUT_ROWS = ("home", "calendar", "approvals", "accounts", "media", "agents", "webhooks", "usage", "audit-log")

@@ -33,7 +33,7 @@ from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
 from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile
-from posts.models import CalendarFeed, PostGroup, PostTarget, Series, StoredPlan
+from posts.models import CalendarFeed, ImportedRow, PostGroup, PostTarget, Series, StoredPlan
 from tests import factories
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery, SigningSecret
@@ -80,6 +80,7 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
             expires_at=now,
         ),
         *_of_media(asset, group),
+        ImportedRow.objects.create(key="1" * 64, group=group),
         _plan(workspace),
         _series(workspace),
         record_entry(caller=system_caller(workspace.id), operation="posts.create", resource_id=group.id),

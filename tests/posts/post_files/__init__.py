@@ -1,0 +1,1 @@
+"""Tests of files of posts: import, comparison and export."""
