@@ -9,6 +9,7 @@ from django.conf import settings
 
 from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown, ReauthRequired
 from accounts.platforms.operator_setup import OperatorSetup
+from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
     AuthorizedAccount,
@@ -37,6 +38,7 @@ class Platform:
     label: ClassVar[str]
     icon: ClassVar[str] = ""  # the name of a brand icon of Font Awesome; without one, pages show the label's letter
     colour: ClassVar[str] = "#5a544d"  # the ground of the icon, on which white has a contrast of 3:1
+    look: ClassVar[PostLook] = PostLook()  # how the platform arranges a post
     capabilities: ClassVar[Capabilities]
     setup: ClassVar[OperatorSetup]
     methods: ClassVar[tuple[str, ...]] = ("oauth",)  # oauth, credentials; the first one is the default

@@ -1,21 +1,22 @@
-"""The composer's checks and previews: the validation result of each account, and each different version of the text."""
+"""What the composer shows of the checks: for each chosen account its validation result, and a preview of its post."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from accounts.dashboard.issue_words import advice_sentence, issue_sentence
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from accounts.platforms.polls import duration_in_words
-from accounts.platforms.registry import get_adapter
-from accounts.platforms.thread_option import further_segment_texts
 from posts.dashboard.composition import has_repair_button, issue_key
-from posts.validation import TargetToValidate, TargetValidation
+from posts.dashboard.post_preview import PostPreview, preview_post
+from posts.dashboard.shown_groups import ShownAsset
+from posts.validation import TargetValidation
 
-MAX_PREVIEW_CHARACTERS = 6000  # characters in all previews together
+MAX_CHARACTERS_OF_ALL_PREVIEWS = 30_000
+NEAR_LIMIT_PERCENT = 90
 
 
 @dataclass(frozen=True)
@@ -31,39 +32,58 @@ class ShownIssue:
 
 @dataclass(frozen=True)
 class CheckedTarget:
-    """The validation result for one chosen account, as the composer page shows it."""
+    """The validation result for one chosen account, and the preview of its post, as the composer page shows them."""
 
     label: str
     account: ConnectedAccount
     validation: TargetValidation
     issues: list[ShownIssue]
+    preview: PostPreview
     unit: str
     poll: str  # description of the poll; empty without a poll
 
+    @property
+    def remaining_length(self) -> int:
+        """Return how much longer the text may be; a negative number if it is too long."""
+        return self.validation.target.text_limit - self.validation.text_length
 
-@dataclass
-class TextVersionPreview:
-    """The composer's preview of one version of the post's text, with the accounts that publish this version.
+    @property
+    def used_percent(self) -> int:
+        """Return how much of the allowed length of its text a checked target uses, at most 100 per cent."""
+        limit = self.validation.target.text_limit
+        return min(100, 100 * self.validation.text_length // limit) if limit else 100
 
-    `left_out` counts the characters that are not shown.
+    @property
+    def is_near_limit(self) -> bool:
+        return self.used_percent >= NEAR_LIMIT_PERCENT
+
+    @property
+    def has_errors(self) -> bool:
+        return not self.validation.valid
+
+
+def prepare_checks_for_display(found: Sequence[TargetValidation], pictures: list[ShownAsset]) -> list[CheckedTarget]:
+    """Return the validation result and the preview of each chosen account; `pictures` are the post's attached media.
+
+    All previews together show at most MAX_CHARACTERS_OF_ALL_PREVIEWS.
     """
+    checks, room = [], MAX_CHARACTERS_OF_ALL_PREVIEWS
+    for each in found:
+        checks.append(_prepare_check(each, pictures, room))
+        room -= sum(map(len, checks[-1].preview.segments))
+    return checks
 
-    texts: list[str]
-    left_out: int
-    choices: tuple[str, ...]  # the choices of the poll
-    targets: list[CheckedTarget] = field(default_factory=list)
 
-
-def prepare_target_check_for_display(found: TargetValidation) -> CheckedTarget:
-    """Return the validation result of one chosen account as the composer page shows it."""
-    account = found.target.account
-    label = get_adapter(account.platform).label
+def _prepare_check(found: TargetValidation, pictures: list[ShownAsset], room: int) -> CheckedTarget:
+    preview = preview_post(found.target, pictures, room=max(room, 0))
     issues = [
-        ShownIssue(issue, issue_sentence(issue, label), advice_sentence(issue), issue_key(issue), has_repair_button(issue))
+        ShownIssue(
+            issue, issue_sentence(issue, preview.label), advice_sentence(issue), issue_key(issue), has_repair_button(issue)
+        )
         for issue in found.issues
     ]
     unit = "bytes" if found.target.capabilities.text.counted_as == "bytes" else "characters"
-    return CheckedTarget(label, account, found, issues, unit, _poll_in_words(found.target.poll))
+    return CheckedTarget(preview.label, preview.account, found, issues, preview, unit, _poll_in_words(found.target.poll))
 
 
 def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
@@ -72,30 +92,3 @@ def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
     count, minutes = len(poll["choices"]), poll["duration_minutes"]
     open_for = f"open for {duration_in_words(minutes)}" if minutes else "open without an end"
     return f"With a poll of {count} choice{'' if count == 1 else 's'}, {open_for}"
-
-
-def text_previews(checks: Sequence[CheckedTarget]) -> list[TextVersionPreview]:
-    """Return the previews on the composer page, one for each different version of the post's text.
-
-    All previews together have at most MAX_PREVIEW_CHARACTERS.
-    """
-    found: dict[tuple[tuple[str, ...], ...], TextVersionPreview] = {}
-    remaining = MAX_PREVIEW_CHARACTERS
-    for check in checks:
-        target = check.validation.target
-        texts = (target.shown_text, *further_segment_texts(target.options))
-        choices = _poll_choices(target)
-        if (texts, choices) not in found:
-            shown = []
-            for text in texts:
-                shown.append(text[:remaining])
-                remaining -= len(shown[-1])
-            found[texts, choices] = TextVersionPreview(shown, sum(map(len, texts)) - sum(map(len, shown)), choices)
-        found[texts, choices].targets.append(check)
-    return list(found.values())
-
-
-def _poll_choices(target: TargetToValidate) -> tuple[str, ...]:
-    """Return the poll choices that a preview in the composer shows, at most as many as the platform allows."""
-    rules = target.capabilities.poll
-    return tuple(target.poll["choices"][: rules.max_choices]) if rules and target.poll else ()

@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
-from accounts.platforms.thread_option import further_segment_texts
 from billing.selectors import workspace_spend_cap_status
 from config.api.errors import ApiError
 from config.api.uploads import ReceivedFile
@@ -25,10 +24,11 @@ from posts import selectors, services
 from posts.attached_media import workspace_assets_by_id
 from posts.content import PostWrite
 from posts.dashboard import composer_draft_forms
+from posts.dashboard.account_tabs import AccountTab, account_tab
 from posts.dashboard.account_times import AccountTimes
-from posts.dashboard.checked_content import prepare_target_check_for_display, text_previews
-from posts.dashboard.composition import Composition, capabilities_of_account, find_issue
-from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
+from posts.dashboard.checked_content import CheckedTarget, prepare_checks_for_display
+from posts.dashboard.composition import Composition, find_issue
+from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import validate_page_input
 from posts.dashboard.shown_groups import ShownAsset, shown_attachments
 from posts.dashboard.submit_buttons import SubmitButton, submit_buttons
@@ -40,22 +40,8 @@ from posts.services.review import CONFIRMABLE_GROUP_STATUSES
 from posts.validation import Validation
 from workspaces.workspace_page import WorkspacePage
 
+AccountChoice = tuple[ConnectedAccount, str, bool]  # the account, its platform's label, whether it is chosen
 LIBRARY_PAGE_SIZE = 24  # media assets offered at a time
-
-
-@dataclass(frozen=True)
-class ChosenTarget:
-    """A social account chosen in the composer, with the text and options that the composer's form has for this account."""
-
-    account: ConnectedAccount
-    label: str
-    text: str | None
-    typed: str  # what its text field contains, even if the account does not use a different text
-    options: PlatformOptionsForm
-    schedule: ScheduleForm
-    in_slot: bool
-    thread_unproven: str  # warning about this target's thread; empty without a thread
-    focused: bool
 
 
 @dataclass
@@ -86,19 +72,20 @@ class Composer:
     def from_request(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
         """Build the composer's state from the submitted form, or else from the draft in the URL, or else from the post group.
 
-        Without any of them, the state is empty.
+        Without any of them, the URL may name what is filled in: the fields `text`, `account`, `media` and `when` of the form.
         """
         key = composer_draft_forms.draft_key_of_request(page)
         draft = composer_draft_forms.find_composer_draft(page, key)
         sent: QueryDict | None = page.request.POST if page.request.method == "POST" else None
         if sent is None and draft:
             sent = composer_draft_forms.form_data_of_draft(draft)
+        fields = page.request.GET if sent is None and group is None else sent
         before = Composition.of_group(group) if group else Composition()
-        chosen = before.account_ids if sent is None else sent.getlist("account")
+        chosen = before.account_ids if fields is None else fields.getlist("account")
         workspace_id = page.workspace.id
         accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id, chosen=chosen)
         times = AccountTimes.from_form(sent, group, chosen, page.zone)
-        composition = before if sent is None else Composition.of_form(sent, accounts, times)
+        composition = before if fields is None else Composition.of_form(fields, accounts, times)
         at = _time_to_come(group) if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
         assets = workspace_assets_by_id(page.workspace.id, composition.media_ids)
@@ -160,23 +147,31 @@ class Composer:
         """Render the composer page, or one of the partial templates that replace parts of it."""
         validation = self.validation  # must be read first: it may add problems
         self.problems = list(dict.fromkeys(self.problems))
-        checks = [prepare_target_check_for_display(each) for each in validation.targets] if validation else []
         return self.page.render(
             template,
             status=status,
             composer=self,
-            checks=checks,
-            previews=text_previews(checks),
+            checks=self.checks,
             errors=len(validation.errors) if validation else 0,
             cost_cents=validation.estimated_cost_cents if validation else 0,
             spend=workspace_spend_cap_status(workspace_id=self.page.workspace.id, at=timezone.now()),
         )
 
     @property
-    def account_choices(self) -> list[tuple[ConnectedAccount, str, bool]]:
+    def account_choices(self) -> list[AccountChoice]:
         """Return the accounts offered in the composer, each with its platform's label and whether it is chosen."""
         chosen = set(self.composition.account_ids)
         return [(account, get_adapter(account.platform).label, account.id in chosen) for account in self.accounts]
+
+    @property
+    def folded_account_choices(self) -> list[AccountChoice]:
+        """Return the sandbox accounts, which the composer folds away once there is a real account; otherwise none."""
+        sandbox = [choice for choice in self.account_choices if choice[0].sandbox]
+        return sandbox if len(sandbox) < len(self.accounts) else []
+
+    @property
+    def sandbox_is_chosen(self) -> bool:
+        return any(chosen for _, _, chosen in self.folded_account_choices)
 
     @property
     def entered_time(self) -> str:
@@ -232,9 +227,20 @@ class Composer:
             return []
         return [(name, value) for name, values in self.sent.lists() if name.startswith(prefixes) for value in values if value]
 
+    @cached_property
+    def chosen_targets(self) -> list[AccountTab]:
+        accounts = {account.id: account for account in self.accounts}
+        return [account_tab(self, target, accounts[target["connected_account_id"]]) for target in self.composition.targets]
+
     @property
-    def chosen_targets(self) -> list[ChosenTarget]:
-        return [self._target(target) for target in self.composition.targets]
+    def open_tab(self) -> str:
+        """Return the id of the account whose tab of the composer is open; an empty string for the tab of all accounts."""
+        asked = self.focus or (self.sent.get("tab", "") if self.sent else "")
+        return asked if asked in self.composition.account_ids else ""
+
+    @cached_property
+    def checks(self) -> list[CheckedTarget]:
+        return prepare_checks_for_display(self.validation.targets, self.shown_attachments) if self.validation else []
 
     @property
     def shown_attachments(self) -> list[ShownAsset]:
@@ -255,23 +261,6 @@ class Composer:
         simulated = self.group is not None and self.group.sandbox
         real = {account.id for account in self.accounts if not account.sandbox}
         return simulated and not real.isdisjoint(self.composition.account_ids)
-
-    def _target(self, target: dict[str, Any]) -> ChosenTarget:
-        account = next(each for each in self.accounts if each.id == target["connected_account_id"])
-        capabilities = capabilities_of_account(account)
-        options = PlatformOptionsForm(capabilities.options, prefix=account.id, options=target["options"])
-        thread = capabilities.thread
-        return ChosenTarget(
-            account=account,
-            label=get_adapter(account.platform).label,
-            text=target["text"],
-            typed=self.sent.get(f"text-{account.id}", "") if target["text"] is None and self.sent else target["text"] or "",
-            options=options,
-            schedule=self.account_times.forms[account.id],
-            in_slot=account.id in self.account_times.in_slots,
-            thread_unproven=thread.unproven if thread and further_segment_texts(target["options"]) else "",
-            focused=account.id == self.focus,
-        )
 
     def _drop_deleted_media(self) -> None:
         """Remove deleted media from the composer's state, and alt texts that equal the one stored with the media asset."""

@@ -35,6 +35,11 @@ def compose(page: Page, workspace: Workspace, text: str, account: str) -> None:
     page.get_by_role("checkbox", name=account).check()
 
 
+def open_tab(page: Page, platform: str) -> None:
+    """Open the composer's tab of the account on this platform."""
+    page.locator(".tab", has_text=platform).click()
+
+
 def expect_published(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Published")
 
@@ -64,6 +69,7 @@ def test_a_post_with_pictures_is_published_to_the_platform(
 def test_a_poll_is_composed_previewed_and_published(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
     page = open_page()
     compose(page, workspace, "Which bread do you want on Sunday?", "Mastodon")
+    open_tab(page, "Mastodon")
     page.get_by_text("Options of Mastodon").click()
     poll = page.get_by_role("group", name="Poll")
     poll.get_by_label("Choices").fill("Rye\nSpelt\nBaguette")

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.browser.conftest import OpenPage, new_context
 from tests.browser.page_checks import PageChecker
 from tests.browser.service import Service, Workspace
+from tests.browser.test_composer import open_tab
 from tests.media.pictures import jpeg
 
 
@@ -20,7 +21,7 @@ def fill_in(page: Page, workspace: Workspace, tmp_path: Path) -> None:
     page.get_by_label("Text for all accounts").fill("Fresh from the oven")
     page.get_by_role("checkbox", name="Mastodon").check()
     page.get_by_role("checkbox", name="Bluesky").check()
-    page.locator(".own", has_text="Mastodon").get_by_label("Use a different text").check()
+    open_tab(page, "Mastodon")
     page.get_by_label("Text for Mastodon").fill("Only for Mastodon")
     page.get_by_text("Options of Mastodon").click()
     page.get_by_label("Visibility").select_option("unlisted")
@@ -157,6 +158,7 @@ def test_what_is_entered_while_a_part_of_the_form_loads_stays(open_page: OpenPag
     """On a slow connection, the fields of the next account arrive while a person types into those of the first."""
     page = open_page(f"/dashboard/workspaces/{workspace.id}/compose")
     page.get_by_role("checkbox", name="Mastodon").check()
+    open_tab(page, "Mastodon")
     page.get_by_text("Options of Mastodon").click()
     held: list[Route] = []
 
@@ -169,13 +171,12 @@ def test_what_is_entered_while_a_part_of_the_form_loads_stays(open_page: OpenPag
     page.route("**/compose*", hold)
     with page.expect_request(lambda request: request.headers.get("hx-target") == "targets"):
         page.get_by_role("checkbox", name="Bluesky").check()
-    page.get_by_label("Use a different text").check()
     page.get_by_label("Text for Mastodon").fill("Typed meanwhile")
     page.get_by_label("Visibility").select_option("unlisted")
     for route in held:
         route.continue_()
 
-    expect(page.get_by_role("heading", name="Bluesky", level=3).first).to_be_visible()
+    expect(page.locator(".tab", has_text="Bluesky")).to_be_visible()
     expect(page.get_by_label("Text for Mastodon")).to_have_value("Typed meanwhile")
     expect(page.get_by_label("Visibility")).to_have_value("unlisted")
     expect(page.locator("#check")).to_contain_text("Typed meanwhile")

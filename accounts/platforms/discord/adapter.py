@@ -12,6 +12,7 @@ from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SC
 from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, WebhookClient, webhook_client
 from accounts.platforms.errors import ContentRejected, CredentialsRejected, ReauthRequired
 from accounts.platforms.http.responses import UnreadableAnswer, one_line
+from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 
 INCOMING_WEBHOOK_TYPE = 1  # the type of webhook that posts messages by its token
@@ -30,6 +31,7 @@ class Discord(Platform):
     label = "Discord"
     icon = "discord"
     colour = "#5865f2"
+    look = PostLook(layout="chat", at_sign=False)
     capabilities = CAPABILITIES
     setup = SETUP
     methods = ("credentials",)

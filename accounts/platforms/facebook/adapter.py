@@ -15,6 +15,7 @@ from accounts.platforms.facebook.lookup import FIRST_COMMENT_STEPS
 from accounts.platforms.facebook.page import FIELDS, SITE, FacebookPageClient, identity_of
 from accounts.platforms.meta.graph import Graph, versioned_address
 from accounts.platforms.meta.platform import MetaPlatform
+from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import AuthorizedAccount, Grant, Identity
 
 
@@ -33,6 +34,7 @@ class Facebook(MetaPlatform):
     label = "Facebook"
     icon = "facebook-f"
     colour = "#0866ff"
+    look = PostLook(at_sign=False)
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

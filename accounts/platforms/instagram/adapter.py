@@ -15,6 +15,7 @@ from accounts.platforms.instagram.capabilities import CAPABILITIES, REQUIRED_SCO
 from accounts.platforms.instagram.errors import ERRORS
 from accounts.platforms.meta.graph import id_of, unversioned_address, username_of
 from accounts.platforms.meta.platform import MetaApplication, MetaPlatform
+from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import Grant, Identity
 
 OAUTH_API_BASE = "https://api.instagram.com"  # where codes are exchanged
@@ -44,6 +45,7 @@ class Instagram(MetaPlatform):
     label = "Instagram"
     icon = "instagram"
     colour = "#d62976"
+    look = PostLook(layout="media-first", media="square", at_sign=False)
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

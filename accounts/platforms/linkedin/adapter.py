@@ -19,6 +19,7 @@ from accounts.platforms.linkedin.authorization import (
 )
 from accounts.platforms.linkedin.capabilities import CAPABILITIES, capabilities_for_scopes
 from accounts.platforms.linkedin.client import ERRORS, Api
+from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
     AuthorizedAccount,
@@ -46,6 +47,7 @@ class LinkedIn(OAuthPlatform):
     label = "LinkedIn"
     icon = "linkedin-in"
     colour = "#0a66c2"
+    look = PostLook(at_sign=False)
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

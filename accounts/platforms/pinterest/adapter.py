@@ -11,6 +11,7 @@ from accounts.platforms.http.responses import https_url_or_empty, one_line, requ
 from accounts.platforms.pinterest import pins, video
 from accounts.platforms.pinterest.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.pinterest.client import ERRORS, SITE, Api, PinterestApplication, id_of
+from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,100}")
@@ -31,6 +32,7 @@ class Pinterest(OAuthPlatform):
     label = "Pinterest"
     icon = "pinterest-p"
     colour = "#bd081c"
+    look = PostLook(layout="media-first", media="tall", at_sign=False, title_option="title")
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

@@ -7,6 +7,7 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected, CredentialsRejected, OutcomeUnknown, ReauthRequired
 from accounts.platforms.http.oauth_platform import OAuthPlatform
+from accounts.platforms.post_look import PostLook
 from accounts.platforms.slack import files, installation, messages, webhook
 from accounts.platforms.slack.capabilities import (
     CAPABILITIES,
@@ -51,6 +52,7 @@ class Slack(OAuthPlatform):
     label = "Slack"
     icon = "slack"
     colour = "#611f69"
+    look = PostLook(layout="chat", at_sign=False)
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

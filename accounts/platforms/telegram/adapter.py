@@ -8,6 +8,7 @@ from typing import Any
 
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import CredentialsRejected, ReauthRequired
+from accounts.platforms.post_look import PostLook
 from accounts.platforms.telegram import messages
 from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
 from accounts.platforms.telegram.chats import Chat, fetch_postable_chat
@@ -28,6 +29,7 @@ class Telegram(Platform):
     label = "Telegram"
     icon = "telegram"
     colour = "#1c93cc"
+    look = PostLook(layout="chat", at_sign=False)
     capabilities = CAPABILITIES
     setup = SETUP
     methods = ("credentials",)

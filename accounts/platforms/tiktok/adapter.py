@@ -8,6 +8,7 @@ from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty, one_line, required_matching_text
+from accounts.platforms.post_look import PostLook
 from accounts.platforms.tiktok import posts, publishing
 from accounts.platforms.tiktok.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.tiktok.client import ERRORS, SITE, Api, TikTokApplication, profile_url
@@ -31,6 +32,7 @@ class TikTok(OAuthPlatform):
     label = "TikTok"
     icon = "tiktok"
     colour = "#121212"
+    look = PostLook(layout="media-first", media="tall", title_option="title")
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

@@ -8,6 +8,7 @@ from typing import Any
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty, one_line
+from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, NotPublishedProof, Progress, Published
 from accounts.platforms.youtube import videos
 from accounts.platforms.youtube.capabilities import CAPABILITIES, SCOPES, SETUP
@@ -29,6 +30,7 @@ class YouTube(OAuthPlatform):
     label = "YouTube"
     icon = "youtube"
     colour = "#ee0000"
+    look = PostLook(layout="media-first", media="wide", title_option="title")
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

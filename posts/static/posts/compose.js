@@ -9,14 +9,42 @@ const KEEPALIVE_BYTES = 60000; // browsers refuse larger requests from a page th
 const LEFT = "composer-left-unsaved"; // in the tab's storage: the key of the draft, but nothing of its content
 const editor = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const composer = () => document.querySelector("#composer");
+const isOwn = (field) => document.querySelector(`[data-own="${field.id}"]`);
 const draftSaid = document.querySelector("#draft-said");
 const draft = { seen: composer()?.elements.seen.value ?? "", changes: 0, saved: 0, timer: 0, running: null, left: false };
 
-// An account's own text starts as a copy of the text for all accounts.
-document.addEventListener("change", (event) => {
-  const field = event.target.checked && document.getElementById(event.target.dataset.own ?? "");
+// An account's own text starts as a copy of the text for all accounts, and is used once it is changed.
+document.addEventListener("focusin", ({ target }) => {
+  if (target.matches("[data-own-text]") && !target.value) target.value = document.querySelector("#text").value;
+});
+document.addEventListener("focusout", ({ target }) => {
+  if (target.matches("[data-own-text]") && !isOwn(target).checked && target.value === document.querySelector("#text").value) target.value = "";
+});
+document.addEventListener("input", ({ target }) => {
+  if (target.matches("[data-own-text]")) isOwn(target).checked = true;
+}, { capture: true });
+document.addEventListener("change", ({ target }) => {
+  const field = target.checked && document.getElementById(target.dataset.own ?? "");
   if (field && !field.value) field.value = document.querySelector("#text").value;
 });
+
+// The tab that is clicked is written in next, and its preview is the one that is shown. Tabs show how much longer their
+// text may be as the latest check has counted it.
+document.addEventListener("change", ({ target }) => {
+  if (target.name === "tab") showCheckOfTab();
+});
+document.addEventListener("click", ({ target, detail }) => {
+  if (target.name === "tab" && detail) target.closest(".tab").nextElementSibling.querySelector("textarea").focus();
+});
+document.addEventListener("htmx:afterSettle", () => { if (composer()) showCheckOfTab(); });
+function showCheckOfTab() {
+  const { value = "" } = composer().querySelector("[name=tab]:checked") ?? {};
+  for (const each of document.querySelectorAll("#check > [data-account]")) {
+    each.hidden = value && each.dataset.account !== value;
+    const ring = composer().querySelector(`.tab:has([value="${each.dataset.account}"]) .ring`);
+    if (ring && ring.outerHTML !== each.querySelector(".ring").outerHTML) ring.replaceWith(each.querySelector(".ring").cloneNode(true));
+  }
+}
 
 // Check input that was entered before the scripts were loaded, or that the browser restored from its history.
 document.addEventListener("htmx:load", () => {

@@ -1,0 +1,52 @@
+"""The composer's tabs: one for each chosen account, with its text, its options, and how much longer the text may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import get_adapter
+from accounts.platforms.thread_option import further_segment_texts
+from posts.dashboard.checked_content import CheckedTarget
+from posts.dashboard.composition import capabilities_of_account
+from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
+
+if TYPE_CHECKING:
+    from posts.dashboard.composer import Composer
+
+
+@dataclass(frozen=True)
+class AccountTab:
+    """The tab of an account that is chosen in the composer, with the text and options that the form has for this account."""
+
+    account: ConnectedAccount
+    label: str
+    text: str | None
+    typed: str  # what its text field contains, even if the account does not use a different text
+    options: PlatformOptionsForm
+    schedule: ScheduleForm
+    in_slot: bool
+    thread_unproven: str  # warning about this target's thread; empty without a thread
+    focused: bool
+    open: bool
+    check: CheckedTarget | None
+
+
+def account_tab(composer: Composer, target: dict[str, Any], account: ConnectedAccount) -> AccountTab:
+    """Return the tab of a chosen account; `target` is its content in the format of POST /posts."""
+    capabilities = capabilities_of_account(account)
+    thread, sent = capabilities.thread, composer.sent
+    return AccountTab(
+        account=account,
+        label=get_adapter(account.platform).label,
+        text=target["text"],
+        typed=sent.get(f"text-{account.id}", "") if target["text"] is None and sent else target["text"] or "",
+        options=PlatformOptionsForm(capabilities.options, prefix=account.id, options=target["options"]),
+        schedule=composer.account_times.forms[account.id],
+        in_slot=account.id in composer.account_times.in_slots,
+        thread_unproven=thread.unproven if thread and further_segment_texts(target["options"]) else "",
+        focused=account.id == composer.focus,
+        open=account.id == composer.open_tab,
+        check=next((each for each in composer.checks if each.account.id == account.id), None),
+    )

@@ -1,0 +1,109 @@
+"""The composer's previews: a post as each chosen platform will show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.utils.safestring import SafeString
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.post_look import PostLook
+from accounts.platforms.registry import get_adapter
+from accounts.platforms.thread_option import further_segment_texts
+from posts.dashboard.marked_text import first_link, mark_links_tags_and_mentions
+from posts.dashboard.shown_groups import ShownAsset
+from posts.validation import TargetToValidate
+
+MAX_PREVIEW_CHARACTERS = 6000  # characters in one preview
+MAX_PREVIEW_PICTURES = 4
+
+
+@dataclass(frozen=True)
+class LinkCard:
+    """The card of a web page below a post, which the service or the platform adds."""
+
+    url: str
+    host: str
+    by_platform: bool
+
+
+@dataclass(frozen=True)
+class PostPreview:
+    """A post as a platform will show it to readers: author, title, texts, pictures, link card and poll.
+
+    `segments` are the text of the post and those of the further posts of a thread. `left_out` counts the characters that are
+    not shown.
+    """
+
+    account: ConnectedAccount
+    label: str
+    look: PostLook
+    title: str
+    segments: list[SafeString]
+    left_out: int
+    pictures: list[ShownAsset]
+    card: LinkCard | None
+    choices: tuple[str, ...]  # the choices of the poll
+
+    @property
+    def name(self) -> str:
+        return self.account.display_name or self.account.handle or self.label
+
+    @property
+    def handle(self) -> str:
+        """Return the handle of a previewed post's author as the platform writes it."""
+        handle = self.account.handle.removeprefix("@")
+        return f"@{handle}" if handle and self.look.at_sign else handle
+
+    @property
+    def shown_pictures(self) -> list[ShownAsset]:
+        return self.pictures[: MAX_PREVIEW_PICTURES if self.look.media == "grid" else 1]
+
+    @property
+    def further_pictures(self) -> int:
+        return len(self.pictures) - len(self.shown_pictures)
+
+
+def preview_post(target: TargetToValidate, pictures: list[ShownAsset], *, room: int) -> PostPreview:
+    """Return the preview of a post at one account, with at most `room` characters and MAX_PREVIEW_CHARACTERS of its texts."""
+    adapter = get_adapter(target.account.platform)
+    room = min(room, MAX_PREVIEW_CHARACTERS)
+    texts = (target.shown_text, *further_segment_texts(target.options))
+    shown = []
+    for text in texts:
+        shown.append(text[:room])
+        room -= len(shown[-1])
+    return PostPreview(
+        account=target.account,
+        label=adapter.label,
+        look=adapter.look,
+        title=str(target.options.get(adapter.look.title_option, "")),
+        segments=[mark_links_tags_and_mentions(text, target.capabilities.features) for text in shown],
+        left_out=sum(map(len, texts)) - sum(map(len, shown)),
+        pictures=pictures,
+        card=_link_card(target),
+        choices=_poll_choices(target),
+    )
+
+
+def _link_card(target: TargetToValidate) -> LinkCard | None:
+    url = target.link_card_url
+    by_platform = not url and target.capabilities.link_preview == "platform" and not target.media
+    if by_platform:
+        url = first_link(target.shown_text)
+    return LinkCard(url, _host(url), by_platform) if url else None
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:  # such as an unclosed bracket
+        return ""
+
+
+def _poll_choices(target: TargetToValidate) -> tuple[str, ...]:
+    """Return the poll choices that a preview in the composer shows, at most as many as the platform allows."""
+    rules: Any = target.capabilities.poll
+    return tuple(target.poll["choices"][: rules.max_choices]) if rules and target.poll else ()

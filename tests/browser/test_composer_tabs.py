@@ -1,0 +1,99 @@
+"""The composer's tabs in a browser: with the mouse, with the keyboard, on a phone, and without scripts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.page_checks import PHONE, PageChecker
+from tests.browser.service import Workspace
+from tests.browser.test_composer import open_tab
+from tests.media.pictures import jpeg
+
+COUNT_CLICKS = """document.addEventListener("click", ({ detail }) => {
+  if (detail) sessionStorage.clicks = 1 + Number(sessionStorage.clicks ?? 0);
+}, true)"""
+
+
+def choose(page: Page, *platforms: str) -> None:
+    for platform in platforms:
+        page.locator(".chip", has_text=platform).click()
+
+
+def test_three_platforms_three_texts_and_a_picture_take_ten_clicks(
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker, tmp_path: Path
+) -> None:
+    (tmp_path / "oven.jpg").write_bytes(jpeg(640, 480))
+    page = open_page()
+    page.context.add_init_script(COUNT_CLICKS)
+    page.goto(f"/dashboard/workspaces/{workspace.id}")
+    page.get_by_role("link", name="New post").first.click()
+    page.get_by_label("Text for all accounts").click()
+    page.keyboard.type("For everyone")
+    choose(page, "Bluesky", "Mastodon", "LinkedIn")
+    for platform in ("Mastodon", "LinkedIn"):
+        open_tab(page, platform)
+        page.keyboard.press("ControlOrMeta+A")
+        page.keyboard.type(f"Only for {platform}")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_label("Upload files").click()
+    chooser.value.set_files(tmp_path / "oven.jpg")
+    page.get_by_label("Alt text for oven.jpg").fill("An open oven")
+    page.get_by_label("When to publish").fill(f"{datetime.now(UTC) + timedelta(days=40):%Y-%m-%dT09:00}")
+    expect(page.locator("#check")).to_contain_text("Only for LinkedIn")
+    checker.check(page, "compose-three-texts")
+    page.get_by_role("button", name="Schedule for").click()
+    expect(page.locator("#messages")).to_contain_text("Scheduled for ")
+
+    for text in ("For everyone", "Only for Mastodon", "Only for LinkedIn"):
+        expect(page.locator("main")).to_contain_text(text)
+    assert int(page.evaluate("sessionStorage.clicks")) <= 10
+
+
+def test_the_tab_that_is_open_shows_its_preview_alone(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose")
+    page.get_by_label("Text for all accounts").fill("One text")
+    choose(page, "Bluesky", "Mastodon")
+    expect(page.locator("#check > article")).to_have_count(2)
+    page.get_by_role("radio", name="All accounts").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radio", name="Bluesky")).to_be_checked()
+    expect(page.locator("#check > article").nth(1)).to_be_hidden()
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Text for Bluesky")).to_have_value("One text")
+    page.get_by_role("radio", name="Mastodon").check()
+    expect(page.locator("#check > article").nth(0)).to_be_hidden()
+    expect(page.locator("[data-own]:checked")).to_have_count(0)
+    expect(page.get_by_label("Text for Bluesky")).to_have_value("")
+
+
+def test_on_a_phone_the_counter_and_the_buttons_stay_in_sight(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", viewport=PHONE, has_touch=True, is_mobile=True)
+    page.locator(".chip", has_text="Bluesky").tap()
+    page.locator(".tab", has_text="Bluesky").tap()
+    page.get_by_label("Text for Bluesky").fill("x" * 120)
+    expect(page.locator("#counters")).to_contain_text("180")
+    for place in (".accounts", ".when"):
+        page.locator(place).scroll_into_view_if_needed()
+        expect(page.locator("#counters")).to_be_in_viewport()
+        expect(page.get_by_role("button", name="Publish now")).to_be_in_viewport()
+
+
+def test_tabs_work_without_scripts(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", java_script_enabled=False)
+    page.get_by_label("Text for all accounts").fill("For everyone")
+    choose(page, "Bluesky", "Mastodon")
+    page.get_by_role("button", name="Show the chosen accounts").click()
+    open_tab(page, "Mastodon")
+    expect(page.get_by_label("Text for all accounts")).to_be_hidden()
+    page.get_by_role("checkbox", name="Use a different text").check()
+    page.get_by_label("Text for Mastodon").fill("Only there")
+    page.get_by_role("button", name="Check", exact=True).last.click()
+    expect(page.get_by_role("radio", name="Mastodon")).to_be_checked()
+    expect(page.locator("#check > article").nth(1)).to_contain_text("Only there")
+    expect(page.locator(".tab", has_text="Mastodon")).to_contain_text("490")
