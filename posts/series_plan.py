@@ -40,6 +40,7 @@ def series_content(series: Series, assets: Mapping[str, MediaAsset]) -> dict[str
         "status": str(series.status),
         "post": {
             **{name: series.post[name] for name in ("text", "targets", "webhook_url")},
+            "texts": series.post.get("texts", []),
             "media": [hashed_media(entry, assets) for entry in series.post["media"]],
         },
         "starts_at": series.starts_at,

@@ -87,6 +87,7 @@ class SeriesOccurrence(models.Model):
 
     `group` is the post that was made, and `group_version` its content_version when the series made or edited it; a different
     one means that somebody else has edited the post. `error` says why it was refused. `tries` counts the attempts to make it.
+    `number` is the number of the post among those that the series has made.
     `revision` is that of the series by which the post was made. A `withdrawn` post is to be cancelled.
     """
 
@@ -97,6 +98,7 @@ class SeriesOccurrence(models.Model):
     group_version = models.PositiveIntegerField(null=True)
     error: models.JSONField[Any, Any] = models.JSONField(null=True)
     tries = models.PositiveIntegerField(default=1)
+    number = models.PositiveIntegerField(default=1)
     revision = models.PositiveIntegerField()
     withdrawn = models.BooleanField(default=False)
 

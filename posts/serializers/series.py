@@ -15,6 +15,7 @@ from posts.recurrence.rule import MAX_RULE_LENGTH
 from posts.serializers.requests import MAX_MEDIA, MAX_TARGETS, MAX_TEXT, MediaInputSerializer, TargetInputSerializer
 from posts.serializers.responses import AttachedMediaSerializer, CreatedBySerializer, TargetErrorSerializer
 from posts.series_json import series_json
+from posts.series_posts import MAX_TEXTS
 from posts.series_selectors import upcoming_occurrences
 from posts.services.series import MAX_EXDATES
 
@@ -35,7 +36,18 @@ class SeriesTargetSerializer(TargetInputSerializer):
 class SeriesPostSerializer(StrictSerializer):
     """The post of a series, as POST /posts takes it, without a time."""
 
-    text = fields.Text(allow_blank=True, max_length=MAX_TEXT)
+    text = fields.Text(
+        allow_blank=True,
+        max_length=MAX_TEXT,
+        help_text="`{n}` becomes the number of the post, and `{date}` its local date, such as 2027-01-31; in all texts.",
+    )
+    texts = fields.StrictList(
+        child=fields.Text(max_length=MAX_TEXT),
+        required=False,
+        max_length=MAX_TEXTS,
+        help_text="Further texts, used in turn after `text`, so that platforms do not refuse repetitions. No text may come "
+        "again within 24 hours.",
+    )
     targets = fields.StrictList(child=SeriesTargetSerializer(), min_length=1, max_length=MAX_TARGETS)
     media = fields.StrictList(child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA)
     webhook_url = WebhookUrl(required=False, help_text="Receives the events of the posts.")
@@ -94,6 +106,11 @@ class StoredPostSerializer(serializers.Serializer):
     """The API representation of the post of a series."""
 
     text = serializers.CharField()
+    texts = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Further texts, used in turn after `text`, if any were given.",
+    )
     targets = StoredTargetSerializer(many=True)
     media = AttachedMediaSerializer(many=True)
     webhook_url = serializers.CharField(allow_null=True)

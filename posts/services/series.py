@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.models import ConnectedAccount
 from auditlog.services import record_entry
 from config.api.caller import Caller, check_account_allowlist, requested_or_own_workspace_id, require_access, require_scope
 from config.api.errors import Conflict, Forbidden, InvalidState, PlanChanged, ValidationFailed
@@ -19,14 +20,14 @@ from config.api.trace import current_trace_id
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from media.models import MediaAsset
 from posts.attached_media import workspace_assets_by_id
-from posts.content import PostWrite
 from posts.errors import prefix_error_fields
 from posts.models import Series
 from posts.models.series import LOCAL_FORMAT
-from posts.planning import WRITE_SCOPES, find_target_accounts, new_group_change
+from posts.planning import WRITE_SCOPES, BatchRows, new_group_change
 from posts.recurrence import InvalidRule, Occurrence
 from posts.recurrence.occurrences import SEARCHED_YEARS
 from posts.series_plan import SeriesPlan, series_content
+from posts.series_posts import check_cooldown, post_of_series, texts_of_series
 from posts.series_selectors import MAX_LIVE_SERIES, count_live_series, get_series, occurrences_that_can_be_cancelled
 from workspaces.services import lock_workspace
 
@@ -200,12 +201,6 @@ def skip_occurrence(*, caller: Caller, series_id: str, at: datetime, dry_run: bo
     return series
 
 
-def post_of_series(series: Series, scheduled_at: datetime) -> PostWrite:
-    """Return the request for one post of a series."""
-    fields = {name: value for name, value in series.post.items() if value is not None}
-    return replace(PostWrite.from_request(fields), workspace_id=series.workspace_id, scheduled_at=scheduled_at)
-
-
 def _with_defaults(post: Mapping[str, Any]) -> dict[str, Any]:
     targets = [{"text": None, "options": {}, **target} for target in post["targets"]]
     return {**POST_DEFAULTS, **post, "targets": targets}
@@ -224,12 +219,22 @@ def _first_occurrence(series: Series) -> Occurrence:
 
 
 def _check_post(caller: Caller, series: Series, first: Occurrence, *, dry_run: bool) -> dict[str, MediaAsset]:
-    """Check the post of a series as if the caller scheduled it, and set its price. Returns the attached assets by id."""
-    latest = timezone.now() + timedelta(days=365)  # a post of its own may not be scheduled further ahead
-    with prefix_error_fields("post"):
-        change = new_group_change(caller, post_of_series(series, min(first.at, latest)), dry_run=dry_run)
-    series.cost_cents_each = change.after.cost_cents
-    return dict(change.assets)
+    """Check the post of a series with each of its texts as if the caller scheduled it, and set its price: the highest.
+
+    Returns the attached assets by id.
+    """
+    now = timezone.now()
+    at = min(first.at, now + timedelta(days=365))  # a post of its own may not be scheduled further ahead
+    local, count = first.local.strftime(LOCAL_FORMAT), len(texts_of_series(series.post))
+    posts = [post_of_series(series, at, number=number, local=local) for number in range(1, count + 1)]
+    check_cooldown(series, now)
+    rows = BatchRows.read(caller, series.workspace_id, posts)
+    changes = []
+    for index, post in enumerate(posts):
+        with prefix_error_fields(f"post.texts[{index - 1}]" if index else "post"):
+            changes.append(new_group_change(caller, post, dry_run=dry_run, batch=rows))
+    series.cost_cents_each = max(change.after.cost_cents for change in changes)
+    return dict(rows.assets)
 
 
 def _assets(series: Series) -> dict[str, MediaAsset]:
@@ -255,8 +260,8 @@ def _check_agent(caller: Caller, series: Series, edit: SeriesEdit) -> None:
 
 def _require_schedule_scope(caller: Caller, series: Series, *, dry_run: bool) -> None:
     """Raise ScopeMissing if the caller may not schedule; for dry runs and in the sandbox any scope for writing will do."""
-    accounts = find_target_accounts(series.workspace_id, post_of_series(series, timezone.now()).targets)
-    if not (dry_run or all(account.sandbox for account in accounts.values())):
+    accounts = ConnectedAccount.objects.filter(workspace=series.workspace_id, pk__in=series.account_ids)
+    if not (dry_run or all(account.sandbox for account in accounts)):
         require_scope(caller, "posts.schedule")
 
 

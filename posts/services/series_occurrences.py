@@ -33,11 +33,11 @@ from posts.planning import WRITE_SCOPES
 from posts.recurrence import Occurrence
 from posts.selectors import groups_with_targets
 from posts.series_json import series_json
+from posts.series_posts import post_of_series
 from posts.series_selectors import live_series_of_revoked_agents, occurrences_that_can_be_cancelled, upcoming_occurrences
 from posts.services.cancel import plan_cancel
 from posts.services.commit import plan_and_commit
 from posts.services.create import plan_create
-from posts.services.series import post_of_series
 from posts.services.update import plan_update
 from posts.states import GroupStatus
 from webhooks.event_kinds import EventKind
@@ -115,7 +115,8 @@ def _cancel(series: Series, row: SeriesOccurrence, group: PostGroup) -> None:
 def _edit(series: Series, row: SeriesOccurrence) -> None:
     """Give a scheduled post the content of its changed series, unless somebody else has edited the post."""
     group = groups_with_targets().get(pk=row.group_id)
-    wanted, applied = post_of_series(series, row.at), {"revision": series.revision}
+    wanted = post_of_series(series, row.at, number=row.number, local=row.local)
+    applied = {"revision": series.revision}
     edit = PostEdit(text=wanted.text, targets=wanted.targets, media=wanted.media)
     stored = PostEdit(text=group.text, targets=target_writes_of_group(group), media=media_writes_of_group(group))
     try:
@@ -169,7 +170,8 @@ def _make_post(series: Series, occurrence: Occurrence, row: SeriesOccurrence | N
     start_cpu_timer()  # each post may take the work of one request
     try:
         maker = _maker(series)
-        post = post_of_series(series, occurrence.at)
+        local = occurrence.local.strftime(LOCAL_FORMAT)
+        post = post_of_series(series, occurrence.at, number=series.made + 1, local=local)
         plan_and_commit(
             lambda: _with_series(plan_create(maker, post), series),
             stored_answer_writes=lambda plan: _made_writes(series, occurrence, row, plan.group),
@@ -185,8 +187,10 @@ def _make_post(series: Series, occurrence: Occurrence, row: SeriesOccurrence | N
 
 def _made_writes(series: Series, occurrence: Occurrence, row: SeriesOccurrence | None, group: PostGroup) -> Sequence[Write]:
     """Return the writes that record a made post: they fail unless this worker holds the claim and the series is active."""
-    values = {"group_id": group.id, "group_version": group.content_version, "revision": series.revision}
-    counted = FencedUpdate(series, {"made": series.made + 1}, [Series.Status.ACTIVE])
+    number = series.made + 1
+    versions = {"group_version": group.content_version, "revision": series.revision}
+    values = {"group_id": group.id, "number": number, **versions}
+    counted = FencedUpdate(series, {"made": number}, [Series.Status.ACTIVE])
     if row is None:
         recorded = insert_writes([_new_row(series, occurrence, **values)])
     else:
