@@ -7,6 +7,7 @@ PAGES = (
     "posts.navigation.CALENDAR",
     "posts.navigation.NEW_POST",
     "posts.navigation.APPROVALS",
+    "posts.navigation.SERIES",
     "media.navigation.MEDIA",
     "accounts.navigation.ACCOUNTS",
     "config.home.navigation.AGENTS",

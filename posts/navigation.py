@@ -23,5 +23,6 @@ NEW_POST = DashboardPage("compose", "New post", "pencil-square", in_bottom_bar=T
 APPROVALS = DashboardPage(
     "approvals", "Approvals", "check-circle", in_bottom_bar=True, count_waiting=count_posts_awaiting_approval
 )
+SERIES = DashboardPage("series", "Series", "arrow-path")
 POSTS = DashboardPage("posts")
 POST = DashboardPage("post")

@@ -50,7 +50,17 @@ def create_full_workspace(service: Service, bluesky: FakeBluesky) -> FullWorkspa
     ids = {state: group["id"] for state, group in groups.items()}
     deliveries = {"delivery_id": delivered, "dead_letter": _create_dead_letter(workspace, mastodon)}
     account = {"account_id": real["connected_account_id"], "agent_id": agent_id, "media_id": picture, "did": did}
-    return FullWorkspace(workspace, {**ids, **deliveries, **account})
+    return FullWorkspace(workspace, {**ids, **deliveries, **account, "series_id": _create_series(workspace, real, mastodon)})
+
+
+def _create_series(workspace: Workspace, *targets: dict[str, str]) -> str:
+    """Create a series that begins in a month, so that it makes no posts yet."""
+    begins = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d}T09:00"
+    post = {"text": "Rye of the week, no. {n}", "texts": ["Rye again, {date}"], "targets": list(targets)}
+    rule = {"starts_at": begins, "timezone": "Europe/Berlin", "rrule": "FREQ=WEEKLY;BYDAY=MO,FR"}
+    body = {"workspace_id": workspace.id, "name": "Rye of the week", "post": post, **rule}
+    series_id: str = workspace.call("POST", "/series", body)["series"]["id"]
+    return series_id
 
 
 def _connect_bluesky(workspace: Workspace) -> dict[str, str]:

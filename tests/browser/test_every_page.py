@@ -31,6 +31,10 @@ WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "post-waiting": ("post", {"post_group_id": "waiting"}),
     "post-draft": ("post", {"post_group_id": "draft"}),
     "post-edit": ("post-edit", {"post_group_id": "waiting"}),
+    "series": ("series", {}),
+    "series-new": ("series-new", {}),
+    "series-one": ("series-one", {"series_id": "series_id"}),
+    "series-edit": ("series-edit", {"series_id": "series_id"}),
     "accounts": ("accounts", {}),
     "account": ("account", {"account_id": "account_id"}),
     "account-slots": ("account-slots", {"account_id": "account_id"}),
@@ -62,7 +66,18 @@ OTHER_PAGES = {
 CHECKED_ELSEWHERE = {"post-files-export", "media-describe", "audit-log-csv", "usage-charges", "settings-export"}
 READ_WITHOUT_SCRIPTS = [name for name in WORKSPACE_PAGES if not name.startswith(("compose", "post-edit"))]
 # Pages that are checked in an empty workspace, too.
-CHECKED_WITHOUT_ROWS = ("home", "calendar", "approvals", "accounts", "media", "agents", "webhooks", "usage", "audit-log")
+CHECKED_WITHOUT_ROWS = (
+    "home",
+    "calendar",
+    "approvals",
+    "series",
+    "accounts",
+    "media",
+    "agents",
+    "webhooks",
+    "usage",
+    "audit-log",
+)
 
 
 def page_path(full_workspace: FullWorkspace, name: str) -> str:

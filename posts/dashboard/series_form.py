@@ -1,0 +1,172 @@
+"""The form of a series: its texts and accounts, and its rule by plain choices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django import forms
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import platform_label
+from posts.dashboard.inputs import normalize_newlines_and_nul
+from posts.dashboard.series_rule import (
+    AFTER_COUNT,
+    DAILY,
+    MONTH_DAY,
+    MONTH_WEEKDAY,
+    NEVER,
+    ON_DATE,
+    OTHER,
+    PLACES,
+    WEEKDAY_NAMES,
+    WEEKLY,
+    choices_of_rule,
+    rule_of_choices,
+)
+from posts.models import Series
+from posts.recurrence.rule import MAX_RULE_LENGTH
+from posts.series_posts import texts_of_series
+from workspaces.dashboard.forms import timezone_choices
+
+SEPARATOR = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
+MONTH_DAYS = [(day, str(day)) for day in range(1, 32)] + [(-1, "the last")]
+
+
+class SeriesForm(forms.Form):
+    """The form to create or change a series. The start and the time zone of a stored series stay as they are."""
+
+    marks_needed = True  # which fields are needed depends on the choices
+    name = forms.CharField(label="Name", required=False, max_length=200, help_text="It is not published.")
+    text = forms.CharField(
+        label="Text",
+        required=False,
+        strip=False,
+        widget=forms.Textarea({"rows": 4}),
+        help_text="{n} becomes the number of the post, and {date} its date.",
+    )
+    texts = forms.CharField(
+        label="Further texts",
+        required=False,
+        strip=False,
+        widget=forms.Textarea({"rows": 4}),
+        help_text="Used in turn after the first, since platforms may refuse a text that repeats. A line of three "
+        "hyphens stands between two texts.",
+    )
+    accounts = forms.MultipleChoiceField(
+        label="Accounts", widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose at least one account."}
+    )
+    day = forms.DateField(label="First day", widget=forms.DateInput({"type": "date"}))
+    time = forms.TimeField(label="Time of day", widget=forms.TimeInput({"type": "time"}, format="%H:%M"))
+    timezone = forms.ChoiceField(label="Time zone")
+    repeats = forms.ChoiceField(
+        label="Repeats",
+        choices=[
+            (DAILY, "Every day"),
+            (WEEKLY, "On days of the week"),
+            (MONTH_DAY, "On a day of the month"),
+            (MONTH_WEEKDAY, "On a weekday of the month"),
+            (OTHER, "By a rule of my own"),
+        ],
+        widget=forms.RadioSelect,
+    )
+    interval = forms.IntegerField(
+        label="Every … days, weeks or months", required=False, min_value=1, max_value=1000, help_text="1 leaves none out."
+    )
+    weekdays = forms.MultipleChoiceField(
+        label="Days of the week", required=False, choices=list(WEEKDAY_NAMES.items()), widget=forms.CheckboxSelectMultiple
+    )
+    month_day = forms.TypedChoiceField(label="Day of the month", required=False, choices=MONTH_DAYS, coerce=int)
+    place = forms.ChoiceField(label="Which one in the month", required=False, choices=list(PLACES.items()))
+    place_weekday = forms.ChoiceField(label="Weekday of the month", required=False, choices=list(WEEKDAY_NAMES.items()))
+    rrule = forms.CharField(
+        label="Rule (RFC 5545)",
+        required=False,
+        max_length=MAX_RULE_LENGTH,
+        help_text="For example FREQ=YEARLY;BYMONTH=3.",
+    )
+    ends = forms.ChoiceField(
+        label="Ends",
+        required=False,
+        choices=[(NEVER, "Never"), (ON_DATE, "On a day"), (AFTER_COUNT, "After a number of posts")],
+        widget=forms.RadioSelect,
+    )
+    until = forms.DateField(label="Last day", required=False, widget=forms.DateInput({"type": "date"}))
+    count = forms.IntegerField(label="Number of posts", required=False, min_value=1, max_value=10_000)
+    apply_to_scheduled = forms.BooleanField(
+        label="Also change the posts that are scheduled already", required=False, initial=True
+    )
+
+    def __init__(
+        self, data: Any = None, *, accounts: list[ConnectedAccount], initial: Mapping[str, Any], series: Series | None = None
+    ) -> None:
+        super().__init__(data, initial=dict(initial))
+        self.fields["accounts"].choices = [(each.id, _account_name(each)) for each in accounts]  # type: ignore[attr-defined]
+        self.fields["timezone"].choices = timezone_choices(initial["timezone"])  # type: ignore[attr-defined]
+        for name in ("day", "time", "timezone") if series else ("apply_to_scheduled",):
+            del self.fields[name]
+        self._zone = ZoneInfo(series.timezone) if series else None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """Return the time zone of the series: the stored one, or the chosen one."""
+        return self._zone or ZoneInfo(self.cleaned_data["timezone"])
+
+    @property
+    def rule(self) -> str:
+        """Return the RFC 5545 rule of the entered choices."""
+        return rule_of_choices(self.cleaned_data, self.zone)
+
+    @property
+    def starts_at(self) -> str:
+        return f"{self.cleaned_data['day']:%Y-%m-%d}T{self.cleaned_data['time']:%H:%M}"
+
+    @property
+    def entered_texts(self) -> list[str]:
+        """Return the entered texts, the first one first."""
+        further = SEPARATOR.split(normalize_newlines_and_nul(self.cleaned_data["texts"]))
+        return [normalize_newlines_and_nul(self.cleaned_data["text"]), *(each.strip() for each in further if each.strip())]
+
+    def clean_interval(self) -> int:
+        return self.cleaned_data["interval"] or 1
+
+    def clean(self) -> None:
+        """Require the fields that belong to the choices."""
+        chosen = self.cleaned_data
+        needed = {WEEKLY: ("weekdays", "Choose at least one day."), OTHER: ("rrule", "Write the rule.")}.get(
+            chosen.get("repeats", "")
+        )
+        end = {ON_DATE: ("until", "Choose the last day."), AFTER_COUNT: ("count", "Say how many posts.")}.get(
+            chosen.get("ends", "")
+        )
+        for name, message in filter(None, (needed, end)):
+            if not chosen.get(name) and name not in self.errors:
+                self.add_error(name, message)
+
+
+def initial_of_new_series(zone: ZoneInfo, post: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the form of a new series shows: every day at nine from tomorrow, with the content of `post`."""
+    tomorrow = datetime.now(UTC).astimezone(zone).date() + timedelta(days=1)
+    start = {"day": f"{tomorrow:%Y-%m-%d}", "time": "09:00", "timezone": zone.key}
+    return {**start, "repeats": DAILY, "ends": NEVER, "interval": 1, **_post_fields(post)}
+
+
+def initial_of_series(series: Series) -> dict[str, Any]:
+    """Return what the form of a stored series shows."""
+    zone = ZoneInfo(series.timezone)
+    rule = {"interval": 1, "ends": NEVER, **choices_of_rule(series.rrule, zone)}
+    return {"name": series.name or "", "timezone": series.timezone, **rule, **_post_fields(series.post)}
+
+
+def _post_fields(post: Mapping[str, Any]) -> dict[str, Any]:
+    texts = texts_of_series(post)
+    accounts = [target["connected_account_id"] for target in post["targets"]]
+    return {"text": texts[0], "texts": "\n---\n".join(texts[1:]), "accounts": accounts}
+
+
+def _account_name(account: ConnectedAccount) -> str:
+    sandbox = " (sandbox)" if account.sandbox else ""
+    return f"{platform_label(account.platform)} {account.handle or account.external_id}{sandbox}"

@@ -1,0 +1,79 @@
+"""What a series will do, for its pages: its next posts with text and price, and what they cost in each month."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from config.pages.sentences import SENTENCES
+from posts.models import Series
+from posts.series_json import UpcomingOccurrence
+from posts.series_posts import post_of_series
+from posts.series_selectors import upcoming_occurrences
+
+MONTHS = timedelta(days=92)
+# By code: why a post could not be scheduled, where the sentences of pages do not fit a series.
+REFUSALS = {
+    "CONTENT_INVALID": "The post does not fit all of its accounts any more, or one of them has to be connected again.",
+    "FORBIDDEN": "The person who made the series is no longer a member of the workspace.",
+    "API_KEY_REVOKED": "The key that made the series was revoked.",
+    "API_KEY_EXPIRED": "The key that made the series has expired.",
+    "SCOPE_MISSING": "Whoever made the series may not schedule posts any more.",
+    "ACCOUNT_NOT_ALLOWED": "The agent that made the series may not use one of its accounts any more.",
+    "AGENT_MODE_FORBIDS": "The agent that made the series may only write drafts now.",
+}
+
+
+@dataclass(frozen=True)
+class ShownOccurrence:
+    """A post of a series that lies ahead: its time and text, the post that was made of it, and why it was refused."""
+
+    at: datetime
+    local: datetime
+    text: str
+    post_group_id: str | None
+    problem: str
+
+
+@dataclass(frozen=True)
+class MonthlyPrice:
+    """What a series costs in one month by UTC, from now on."""
+
+    month: datetime
+    posts: int
+    cents: int
+
+
+def next_posts(series: Series) -> list[ShownOccurrence]:
+    """Return the next posts of a series; those that are not made yet are numbered on from the last one."""
+    shown, number = [], series.made
+    for each in upcoming_occurrences(series):
+        number += not each.post_group_id
+        text = "" if each.post_group_id else post_of_series(series, each.at, number=number, local=each.local).text
+        local = datetime.fromisoformat(each.local)
+        shown.append(ShownOccurrence(each.at, local, text, each.post_group_id, _problem(each)))
+    return shown
+
+
+def monthly_prices(series: Series) -> list[MonthlyPrice]:
+    """Return what a series costs in this month and the two months that follow, by UTC, as the spend caps count."""
+    now = timezone.now().astimezone(UTC)
+    months = Counter((each.at.year, each.at.month) for each in series.recurrence.occurrences(now, now + MONTHS))
+    following = [divmod(12 * now.year + now.month - 1 + ahead, 12) for ahead in range(3)]
+    return [
+        MonthlyPrice(datetime(year, place + 1, 15, tzinfo=UTC), posts, posts * series.cost_cents_each)
+        for year, place in following
+        if (posts := months[year, place + 1])
+    ]
+
+
+def _problem(occurrence: UpcomingOccurrence) -> str:
+    error: Mapping[str, Any] | None = occurrence.error
+    if error is None:
+        return ""
+    return str(REFUSALS.get(error["code"]) or SENTENCES.get(error["code"]) or error["message"])
