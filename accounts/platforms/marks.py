@@ -7,13 +7,28 @@ from functools import cache
 from importlib.resources import files
 
 from django.forms.utils import flatatt
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import PLATFORMS, get_adapter, platform_label
 
 ICONS = files("fontawesomefree") / "static/fontawesomefree/svgs/brands"
+
+
+@cache
+def platform_mark_sprite(names: tuple[str, ...]) -> SafeString:
+    """Return an invisible SVG with the marks of these platforms, for pages that show each of them many times.
+
+    `<use href="#mark-bluesky">` then shows a mark.
+    """
+    symbols = ((name, _colour(name), _glyph(name)) for name in names)
+    drawn = format_html_join(
+        "",
+        '<symbol id="mark-{}" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="{}"></rect>{}</symbol>',
+        symbols,
+    )
+    return format_html('<svg width="0" height="0" class="out-of-sight" aria-hidden="true">{}</svg>', drawn)
 
 
 @cache
@@ -27,9 +42,13 @@ def platform_mark(name: str, *, beside_label: bool = False) -> SafeString:
         '<svg class="platform-mark" viewBox="0 0 32 32" width="20" height="20"{}>'
         '<rect width="32" height="32" rx="8" fill="{}"></rect>{}</svg>',
         flatatt(spoken),
-        get_adapter(name).colour if name in PLATFORMS else Platform.colour,
+        _colour(name),
         _glyph(name),
     )
+
+
+def _colour(name: str) -> str:
+    return get_adapter(name).colour if name in PLATFORMS else Platform.colour
 
 
 def _glyph(name: str) -> SafeString:
