@@ -113,7 +113,7 @@ def _act_as_agent(caller: Caller, agent: Agent) -> None:
     caller.account_allowlist = None if agent.account_allowlist is None else tuple(agent.account_allowlist)
 
 
-_oauth_token_by_digest = FixedSelect(OAuthToken, where=("access_sha256",), join=("grant", "agent", "workspace"))
+_oauth_token_by_digest = FixedSelect(OAuthToken, where=("access_sha256",), join=("grant", "grant__client", "agent", "workspace"))
 
 
 def _access_token_caller(token: str, resource: str) -> Caller:
@@ -141,6 +141,7 @@ def _access_token_caller(token: str, resource: str) -> Caller:
         workspace_owner_id=workspace.owner_user_id,
         workspace_status=workspace.status,
         retention_tier=workspace.retention_tier,
+        client=grant.client.shown_name,
     )
     _act_as_agent(caller, agent)
     if grant.last_used_at is None or now - grant.last_used_at > LAST_USED_INTERVAL:

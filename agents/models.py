@@ -142,6 +142,11 @@ class OAuthClient(TimestampedModel):
         """Return the host whose owner publishes the client's metadata document; "" for a client that registered itself."""
         return urlsplit(self.client_id).hostname or "" if self.document_read_at else ""
 
+    @property
+    def shown_name(self) -> str:
+        """Return a short name for the log: the one that the client gives itself, or else its host or its id."""
+        return (self.name or self.verified_host or self.id)[:64]
+
 
 class OAuthGrant(TimestampedModel):
     """An OAuth grant: a person's permission for a client to act as an agent, with the authorization code given for it.

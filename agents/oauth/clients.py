@@ -11,10 +11,13 @@ from agents.models import OAuthClient
 from agents.oauth.client_metadata import NO_CLIENT_AUTHENTICATION, ClientMetadata, parse_client_metadata
 from agents.oauth.errors import InvalidClientMetadata
 from config import outbound
+from config.api import rate_limit
+from config.api.errors import RateLimited
 from config.api.request_limits import limit_outbound_requests
 
 DOCUMENT_LIFETIME = timedelta(hours=1)  # a metadata document is read again after this
 DOCUMENT_SECONDS = 5.0
+DOCUMENTS_PER_HOUR = 60  # for each person or address
 MAX_DOCUMENT_BYTES = 20_000
 MAX_CLIENT_ID_LENGTH = 500
 
@@ -43,6 +46,9 @@ def current_client(client_id: str | None, *, asked_by: str) -> OAuthClient | Non
         return client
     if client and client.document_read_at and timezone.now() - client.document_read_at < DOCUMENT_LIFETIME:
         return client
+    verdict = rate_limit.apply_rate_limits(rate_limit.Bucket(f"oauth-document:{asked_by}", DOCUMENTS_PER_HOUR, 3600.0))
+    if not verdict.allowed:
+        raise RateLimited(headers=verdict.headers())
     metadata = _read_document(client_id, asked_by)
     values = {
         "name": metadata.name,

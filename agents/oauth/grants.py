@@ -17,12 +17,14 @@ from agents.models import Agent, OAuthClient, OAuthGrant, OAuthToken
 from agents.selectors import get_accessible_agent
 from agents.services import create_agent
 from auditlog.services import record_entry
+from config.api import rate_limit
 from config.api.caller import Caller, WorkspaceStatus, forbid_agent_callers, system_caller
-from config.api.errors import ValidationFailed, missing_or_foreign_id_error
+from config.api.errors import RateLimited, ValidationFailed, missing_or_foreign_id_error
 
 CODE_LIFETIME = timedelta(seconds=60)
 ACCESS_TOKEN_LIFETIME = timedelta(hours=1)
 REFRESH_TOKEN_LIFETIME = timedelta(days=30)
+REFRESHES_PER_HOUR = 60  # of a grant, because every refresh token is stored for 30 days
 REPEATED_REFRESH = timedelta(seconds=30)  # an identical refresh within this gets the same tokens again
 MAX_GRANT_DAYS = 366
 
@@ -107,7 +109,7 @@ def open_grant_of_code(*, client: OAuthClient, code: str) -> OAuthGrant | None:
 def open_token_to_refresh(*, client: OAuthClient, refresh_token: str) -> OAuthToken | None:
     """Lock and return the OAuth token that may be refreshed with this refresh token; None if it cannot be.
 
-    A refresh token that was used already ends its grant, unless it is repeated within REPEATED_REFRESH.
+    A refresh token that was used already ends its grant, unless it is repeated within REPEATED_REFRESH. Raises RateLimited.
     """
     rows = OAuthToken.objects.select_for_update(of=("self",), no_key=True).select_related("grant", "agent__workspace")
     digest = tokens.token_digest(refresh_token)
@@ -118,7 +120,12 @@ def open_token_to_refresh(*, client: OAuthClient, refresh_token: str) -> OAuthTo
     if token.refreshed_at and now - token.refreshed_at > REPEATED_REFRESH:
         end_grant(token.grant, reason="refresh_token_reused")
         return None
-    return token if may_get_tokens(token.grant) and token.refresh_expires_at > now else None
+    if not may_get_tokens(token.grant) or token.refresh_expires_at <= now:
+        return None
+    verdict = rate_limit.apply_rate_limits(rate_limit.Bucket(f"oauth-refresh:{token.grant_id}", REFRESHES_PER_HOUR, 3600.0))
+    if not verdict.allowed:
+        raise RateLimited(headers=verdict.headers())
+    return token
 
 
 def issue_tokens(*, grant: OAuthGrant, credential: str) -> IssuedTokens:

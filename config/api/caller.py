@@ -66,7 +66,7 @@ class Caller:
     rate_limit_per_minute: int | None = None
     role: str | None = None
     via: str | None = None
-    client: str | None = None  # the program and version that a client of the MCP endpoint names
+    client: str | None = None  # the program: of its OAuth grant, or as a client of the MCP endpoint names itself
     ip: str | None = None
     authenticated_at: datetime | None = None  # when a person last signed in; None skips the check for a recent sign-in
 

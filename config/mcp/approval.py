@@ -8,9 +8,9 @@ harmless.
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import Any
 
-import rfc8785
 from django.core import signing
 
 from config.api.caller import Caller
@@ -58,5 +58,6 @@ def ask_for_approval(rpc: RpcRequest, caller: Caller, url: str) -> dict[str, Any
 
 def _call_of(rpc: RpcRequest, caller: Caller) -> list[str]:
     """Return the caller and the call that a state belongs to: its method, its tool, and a digest of its arguments."""
-    digest = hashlib.sha256(rfc8785.dumps([rpc.params.get("name"), rpc.params.get("arguments", {})])).hexdigest()
+    called = [rpc.params.get("name"), rpc.params.get("arguments", {})]
+    digest = hashlib.sha256(json.dumps(called, sort_keys=True).encode()).hexdigest()
     return [caller.idempotency_key_owner, rpc.method, digest]

@@ -66,9 +66,17 @@ class RpcRequest:
         client = self.meta.get(f"{META_KEY_PREFIX}clientInfo")
         if not isinstance(client, dict):
             return None
-        named = [client[name] for name in ("name", "version") if isinstance(client.get(name), str)]
-        text = "".join(character for character in "/".join(named) if character.isprintable())
-        return text[:MAX_CLIENT_NAME] or None
+        return _short_name("/".join(client[name] for name in ("name", "version") if isinstance(client.get(name), str)))
+
+
+def user_agent_product(headers: Mapping[str, str]) -> str | None:
+    """Return the first product of the User-Agent header, marked as such: older clients name themselves nowhere else."""
+    product = _short_name(headers.get("User-Agent", "").partition(" ")[0])
+    return product and f"{product} (User-Agent)"
+
+
+def _short_name(text: str) -> str | None:
+    return "".join(filter(str.isprintable, text))[:MAX_CLIENT_NAME] or None
 
 
 def read_request(body: Any, headers: Mapping[str, str]) -> RpcRequest:

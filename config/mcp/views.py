@@ -23,7 +23,7 @@ from config.api.request_body import parse_json
 from config.api.trace import set_trace_actor
 from config.api.views import enforce_rate_limits
 from config.mcp.methods import result_json
-from config.mcp.protocol import PARSE_ERROR, RpcError, RpcRequest, read_request
+from config.mcp.protocol import PARSE_ERROR, RpcError, RpcRequest, read_request, user_agent_product
 
 
 @csrf_exempt
@@ -85,7 +85,7 @@ def _answer(request: HttpRequest, caller: Caller) -> HttpResponse:
         rpc = read_request(body, request.headers)
         if rpc.id is None:
             return HttpResponse(status=202)
-        caller.client = rpc.client_name
+        caller.client = caller.client or rpc.client_name or user_agent_product(request.headers)
         result = result_json(rpc, caller)
     except RpcError as error:
         older = rpc is not None and not rpc.is_current_revision

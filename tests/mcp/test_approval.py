@@ -95,6 +95,9 @@ def test_a_state_belongs_to_one_caller_and_one_call(
     assert commit(stranger, plan_id, requestState=state)["code"] == -32602
     assert commit(agent, plan_id, requestState=f"{state}x")["code"] == -32602
     assert commit(agent, plan_id, requestState={})["code"] == -32602
+    arguments = {"plan_id": plan_id, "number": 10**30}
+    numbered = call(agent.token, "tools/call", SHOWS_URLS, name="commit_plan", arguments=arguments, requestState=state)
+    assert numbered.json()["error"]["code"] == -32602
     assert commit(agent, plan_id, requestState=state, inputResponses=[])["code"] == -32602
     clock.shift(3601)
     assert commit(agent, plan_id, requestState=state)["code"] == -32602

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from django.conf import settings
 from django.test import Client
 
 from accounts.models import ConnectedAccount
 from agents.models import Agent
+from auditlog.models import AuditEntry
 from posts.models import PostGroup
 from tests import factories
-from tests.mcp.calls import send, use
+from tests.conftest import ApiClient
+from tests.mcp.calls import planned, send, use
 from tests.oauth_programs import Program, allow, browser_of
 from tests.posts.publishing.worker import run_until_idle
 from workspaces.models import User, Workspace
@@ -50,3 +53,30 @@ def test_a_program_asks_first_unless_the_person_chose_otherwise(workspace: Works
     assert group["status"] == "pending_confirmation"
     assert group["approval_url"]
     assert PostGroup.objects.get().status == "pending_confirmation"
+
+
+@pytest.mark.parametrize("version", [None, "2025-11-25"])
+def test_the_log_names_the_program_whatever_its_client_says(workspace: Workspace, owner: User, version: str | None) -> None:
+    account = factories.AccountFactory(workspace=workspace)
+    program = Program()
+    program.register(client_name="Claude")
+    token = program.connect(browser_of(owner))["access_token"]
+    if version:
+        use_as_older_client(token, account.id, version)
+    else:
+        planned(token, account.id)
+
+    assert AuditEntry.objects.get(operation="plans.create").metadata["client"] == "Claude"
+
+
+def test_the_log_names_older_clients_with_keys_by_their_user_agent(api: ApiClient, account: ConnectedAccount) -> None:
+    use_as_older_client(api.token, account.id, "2025-11-25", user_agent="claude-code/2.1 (external, cli)")
+
+    assert AuditEntry.objects.get(operation="plans.create").metadata["client"] == "claude-code/2.1 (User-Agent)"
+
+
+def use_as_older_client(token: str | None, account_id: str, version: str, **headers: str) -> None:
+    """Plan a post as a client of an older revision, which says its name only in `initialize`."""
+    params = {"name": "plan_post", "arguments": {"text": "Hello", "targets": [account_id]}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    assert send(token, body, mcp_protocol_version=version, **headers).json()["result"]["isError"] is False

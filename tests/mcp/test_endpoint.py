@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from config.mcp.methods import constant_result_json
 from tests import factories
 from tests.conftest import ApiClient
 from tests.mcp.calls import CURRENT, META, call, request_of, send
@@ -182,3 +183,11 @@ def test_a_claim_token_opens_nothing(workspace: Workspace, api: ApiClient, owner
     ).json()
 
     assert call(created["claim_token"], "tools/list").status_code == 401
+
+
+def test_names_of_methods_are_not_kept_in_memory(api: ApiClient) -> None:
+    constant_result_json.cache_clear()
+    for number in range(3):
+        assert outcome(call(api.token, f"unknown/{number}")) == (404, -32601)
+
+    assert constant_result_json.cache_info().currsize == 0

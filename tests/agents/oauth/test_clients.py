@@ -131,6 +131,13 @@ def test_a_published_program_needs_no_registration(browser: Client, documents: C
         assert browser.get(program.authorize_path()).status_code in (302, 400)
 
 
+def test_a_person_may_have_60_documents_read_in_an_hour(browser: Client, documents: ClientDocuments) -> None:
+    statuses = [browser.get(Program(documents.publish(f"/{n}.json")).authorize_path()).status_code for n in range(61)]
+
+    assert statuses == [200] * 60 + [429]
+    assert (len(documents.requests), OAuthClient.objects.count()) == (60, 60)
+
+
 def test_nobody_has_a_document_read_before_signing_in(db: None, documents: ClientDocuments) -> None:
     answer = Client().get(Program(documents.publish()).authorize_path())
 

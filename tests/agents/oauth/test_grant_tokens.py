@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from agents.models import Agent, OAuthGrant
+from agents.models import Agent, OAuthGrant, OAuthToken
 from agents.oauth.grants import end_grant_of_agent
 from agents.services import revoke_agent
 from auditlog.models import AuditEntry
@@ -80,6 +80,17 @@ def test_a_refresh_token_used_again_later_ends_everything(
     assert [status_of(each["access_token"]) for each in (issued, fresh)] == [401, 401]
     assert program.refresh(fresh["refresh_token"]).json()["error"] == "invalid_grant"
     assert AuditEntry.objects.get(operation="oauth.end_grant").metadata["reason"] == "refresh_token_reused"
+
+
+def test_a_connection_may_be_refreshed_60_times_an_hour(program: Program, issued: dict[str, Any]) -> None:
+    token = issued["refresh_token"]
+    for _ in range(60):
+        token = program.refresh(token).json()["refresh_token"]
+    refused = program.refresh(token)
+
+    assert (refused.status_code, refused.json()["error"]) == (429, "temporarily_unavailable")
+    assert int(refused["retry-after"]) > 1
+    assert OAuthToken.objects.count() == 61
 
 
 def test_a_refresh_token_lasts_30_days(clock: time_machine.Traveller, program: Program, issued: dict[str, Any]) -> None:
