@@ -113,7 +113,9 @@ def _act_as_agent(caller: Caller, agent: Agent) -> None:
     caller.account_allowlist = None if agent.account_allowlist is None else tuple(agent.account_allowlist)
 
 
-_oauth_token_by_digest = FixedSelect(OAuthToken, where=("access_sha256",), join=("grant", "grant__client", "agent", "workspace"))
+_oauth_token_by_digest = FixedSelect(
+    OAuthToken, where=("access_sha256",), join=("grant", "grant__client", "agent", "workspace")
+)
 
 
 def _access_token_caller(token: str, resource: str) -> Caller:

@@ -52,6 +52,11 @@ def is_well_formed_token(token: str) -> bool:
     return match is not None and hmac.compare_digest(_checksum(match.group(1)), match.group(2))
 
 
+def is_oauth_token(token: str) -> bool:
+    """Return whether a text begins as an access or refresh token of this service's OAuth server."""
+    return token.startswith((ACCESS_TOKEN_PREFIX, REFRESH_TOKEN_PREFIX))
+
+
 def token_digest(token: str) -> str:
     """Return the SHA-256 of a bearer token, which is stored in place of the token."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -10,16 +10,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from agents import tokens
-from agents.models import Agent, OAuthClient, OAuthGrant, OAuthToken
+from agents.models import Agent, ApiKey, OAuthClient, OAuthGrant, OAuthToken
 from agents.selectors import get_accessible_agent
 from agents.services import create_agent
 from auditlog.services import record_entry
 from config.api import rate_limit
-from config.api.caller import Caller, WorkspaceStatus, forbid_agent_callers, system_caller
+from config.api.caller import Caller, WorkspaceStatus, forbid_agent_callers, require_operator, system_caller
 from config.api.errors import RateLimited, ValidationFailed, missing_or_foreign_id_error
+from config.api.plan import ResourcePlan, check_plan
 
 CODE_LIFETIME = timedelta(seconds=60)
 ACCESS_TOKEN_LIFETIME = timedelta(hours=1)
@@ -168,6 +170,51 @@ def end_grant_of_agent(*, caller: Caller, agent_id: str) -> OAuthGrant:
         raise missing_or_foreign_id_error(None, "connection")
     end_grant(grant, reason="ended_by_person", caller=caller)
     return grant
+
+
+def end_grant_as_operator(*, caller: Caller, token: str, dry_run: bool = False) -> ApiKey:
+    """End the OAuth grant of a leaked access or refresh token, as an operator of the service; return it as `grant_as_key`.
+
+    Raises Forbidden (not an operator), ValidationFailed on `token` if it does not exist, PlanChanged.
+    """
+    require_operator(caller)
+    digest = tokens.token_digest(token)
+    with transaction.atomic():
+        rows = OAuthToken.objects.select_related("grant__client", "grant__agent__workspace")
+        found = rows.filter(Q(access_sha256=digest) | Q(refresh_sha256=digest)).first()
+        if found is None:
+            raise missing_or_foreign_id_error("token", "token")
+        grant = found.grant
+        content = {"agent_id": grant.agent_id, "client_id": grant.client_id}
+        before = {**content, "revoked": grant.ended_at is not None}
+        check_plan(ResourcePlan("ops.revoke_key", grant.id, before, {**content, "revoked": True}))
+        if not dry_run:
+            end_grant(grant, reason="revoked_by_operator")
+        record_entry(
+            caller=caller,
+            operation="ops.revoke_key",
+            workspace_id=grant.agent.workspace_id,
+            resource_type="agent",
+            resource_id=grant.agent_id,
+            dry_run=dry_run,
+        )
+    grant.ended_at = grant.ended_at or timezone.now()
+    return grant_as_key(grant)
+
+
+def grant_as_key(grant: OAuthGrant) -> ApiKey:
+    """Return an OAuth grant in the form of an API key, which is not stored: all tokens of a grant count as one key."""
+    return ApiKey(
+        id=grant.id,
+        workspace=grant.agent.workspace,
+        agent=grant.agent,
+        name=grant.client.shown_name,
+        prefix=tokens.ACCESS_TOKEN_PREFIX,
+        created_at=grant.created_at,
+        expires_at=grant.expires_at,
+        last_used_at=grant.last_used_at,
+        revoked_at=grant.ended_at,
+    )
 
 
 def end_grant(grant: OAuthGrant, *, reason: str, caller: Caller | None = None) -> None:

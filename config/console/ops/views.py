@@ -7,7 +7,9 @@ from typing import Any
 
 from django.conf import settings
 
+from agents.oauth.grants import end_grant_as_operator
 from agents.services import revoke_key_as_operator
+from agents.tokens import is_oauth_token
 from billing.services import reconcile_for_operator
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
@@ -158,16 +160,21 @@ class ApiKeysViewSet(OperatorsViewSet):
     @operation(
         "ops.revoke_key",
         summary="Stop an API key at once, by its token or its id",
-        description="For a key that has leaked. The token is not stored.",
+        description="For a key that has leaked. The token is not stored. An access or refresh token of a connected program "
+        "ends its connection, which the answer shows as an API key whose id begins with ogr_.",
         access=Access(operator=True),
         body=Body(RevokeKeySerializer),
         responses={200: RevokedKeyEnvelope},
         preview=RevokeKeyPreview,
     )
     def revoke(self, call: Call) -> Reply | DryRunReply:
-        key = revoke_key_as_operator(
-            caller=call.caller, token=call.data.get("token"), api_key_id=call.data.get("id"), dry_run=call.dry_run
-        )
+        token = call.data.get("token")
+        if token and is_oauth_token(token):
+            key = end_grant_as_operator(caller=call.caller, token=token, dry_run=call.dry_run)
+        else:
+            key = revoke_key_as_operator(
+                caller=call.caller, token=token, api_key_id=call.data.get("id"), dry_run=call.dry_run
+            )
         return DryRunReply({}, key, "would_update") if call.dry_run else Reply({"api_key": key})
 
 
