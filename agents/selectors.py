@@ -8,12 +8,14 @@ from django.utils import timezone
 
 from agents import tokens
 from agents.errors import ClaimTokenUnknown
-from agents.models import Agent, ApiKey, ClaimToken
+from agents.models import Agent, ApiKey, ClaimToken, OAuthClient
 from config.api.caller import Caller, WorkspaceStatus, forbid_agent_callers, require_access
 from config.api.errors import ApiKeyExpired, ApiKeyRevoked, missing_or_foreign_id_error
 from config.api.paging import Page, paginate_newest_first
 from config.db.ids import is_id
 from workspaces.models import Workspace
+
+MAX_AGENTS_OF_CLIENT = 3  # that are offered to be connected again
 
 
 def agents_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
@@ -49,6 +51,16 @@ def agent_with_last_use(*, caller: Caller, workspace_id: str, agent_id: str) -> 
     if agent is None:
         raise missing_or_foreign_id_error(None, "agent")
     return agent
+
+
+def agents_of_client(*, caller: Caller, workspace_id: str, client: OAuthClient, scope: str | None = None) -> list[Agent]:
+    """Return the latest active agents of a workspace as which an OAuth client is or was connected, with their grants.
+
+    Raises NotFound, ScopeMissing, and WorkspacePaused if a scope is required.
+    """
+    require_access(caller, workspace_id, scope, write=scope is not None)
+    rows = Agent.objects.select_related("oauth_grant").filter(workspace_id=workspace_id, status=Agent.Status.ACTIVE)
+    return list(rows.filter(oauth_grant__client=client).order_by("-oauth_grant__created_at", "-pk")[:MAX_AGENTS_OF_CLIENT])
 
 
 def latest_keys_of_agent(*, caller: Caller, agent: Agent, limit: int) -> list[ApiKey]:

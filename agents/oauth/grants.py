@@ -15,11 +15,19 @@ from django.utils import timezone
 
 from agents import tokens
 from agents.models import Agent, ApiKey, OAuthClient, OAuthGrant, OAuthToken
-from agents.selectors import get_accessible_agent
+from agents.selectors import agents_of_client, get_accessible_agent
 from agents.services import create_agent
+from agents.services.keys import require_grantable_scopes
 from auditlog.services import record_entry
 from config.api import rate_limit
-from config.api.caller import Caller, WorkspaceStatus, forbid_agent_callers, require_operator, system_caller
+from config.api.caller import (
+    Caller,
+    WorkspaceStatus,
+    forbid_agent_callers,
+    require_operator,
+    require_recent_sign_in,
+    system_caller,
+)
 from config.api.errors import RateLimited, ValidationFailed, missing_or_foreign_id_error
 from config.api.plan import ResourcePlan, check_plan
 
@@ -53,24 +61,31 @@ class IssuedTokens:
 
 
 def allow_access(
-    *, caller: Caller, workspace_id: str, requested: RequestedAccess, expires_at: datetime, **agent_fields: Any
+    *,
+    caller: Caller,
+    workspace_id: str,
+    requested: RequestedAccess,
+    expires_at: datetime,
+    agent_id: str = "",
+    **agent_fields: Any,
 ) -> tuple[OAuthGrant, str | None]:
     """Let an OAuth client act as a new agent, until `expires_at`; return the grant and the client's authorization code.
 
+    `agent_id` is an agent as which the same client was connected earlier: it keeps its settings, and its earlier grant ends.
     Without a redirect URI (the device flow) the code is None. `agent_fields` are those of `create_agent` without the scopes.
-    Raises what `create_agent` raises, and ValidationFailed (expires_at).
+    Raises what `create_agent` raises, ValidationFailed (expires_at), and NotFound (agent_id).
     """
     now = timezone.now()
     if not now < expires_at <= now + timedelta(days=MAX_GRANT_DAYS):
         raise ValidationFailed.for_field("expires_at", "Choose a day within a year.", "out_of_range")
     code = tokens.new_token(tokens.AUTHORIZATION_CODE_PREFIX) if requested.redirect_uri else None
     with transaction.atomic():
-        created = create_agent(
-            caller=caller, workspace_id=workspace_id, claimable=False, scopes=requested.scopes, **agent_fields
-        )
+        agent = _agent_to_reconnect(caller, workspace_id, requested.client, agent_id) if agent_id else None
+        new = {"claimable": False, "scopes": requested.scopes, **agent_fields}
+        agent = agent or create_agent(caller=caller, workspace_id=workspace_id, **new).agent
         grant = OAuthGrant.objects.create(
             client=requested.client,
-            agent=created.agent,
+            agent=agent,
             resource=requested.resource,
             redirect_uri=requested.redirect_uri,
             code_sha256=tokens.token_digest(code) if code else None,
@@ -82,8 +97,9 @@ def allow_access(
             caller=caller,
             operation="oauth.allow",
             resource_type="agent",
-            resource_id=created.agent.id,
+            resource_id=agent.id,
             metadata={
+                "reconnected": bool(agent_id),
                 "oauth_client_id": requested.client.id,
                 "oauth_grant_id": grant.id,
                 "verified_host": requested.client.verified_host,
@@ -91,6 +107,25 @@ def allow_access(
             },
         )
     return grant, code
+
+
+def _agent_to_reconnect(caller: Caller, workspace_id: str, client: OAuthClient, agent_id: str) -> Agent:
+    """Return the agent that an OAuth client was connected as, after deleting its grant with all its tokens.
+
+    A deleted grant cannot be refreshed any more, even by a request that has begun already.
+    """
+    found = agents_of_client(caller=caller, workspace_id=workspace_id, client=client, scope="api_keys.write")
+    forbid_agent_callers(caller)
+    require_recent_sign_in(caller)
+    rows = Agent.objects.select_for_update(no_key=True).filter(pk__in=[each.pk for each in found])
+    agent = rows.filter(pk=agent_id, status=Agent.Status.ACTIVE).first()
+    if agent is None:
+        raise missing_or_foreign_id_error(None, "agent")
+    require_grantable_scopes(caller, agent.scopes)
+    grant = OAuthGrant.objects.select_for_update(of=("self",)).select_related("agent__workspace").get(agent=agent)
+    end_grant(grant, reason="replaced", caller=caller)
+    grant.delete()
+    return agent
 
 
 def open_grant_of_code(*, client: OAuthClient, code: str) -> OAuthGrant | None:

@@ -23,6 +23,7 @@ from agents.oauth import device_authorizations, server
 from agents.oauth.grants import RequestedAccess, allow_access
 from agents.oauth.redirect_uris import RedirectUri, parse_redirect_uri
 from agents.oauth.views import device_authorization
+from agents.selectors import agents_of_client
 from auditlog.services import record_entry
 from config.api import rate_limit
 from config.api.caller import require_recent_sign_in
@@ -182,7 +183,9 @@ def _consent_page(
     redirect = parse_redirect_uri(requested.redirect_uri)
     name = client.name or client.verified_host or (redirect.host if redirect else "A program")
     with timezone.override(page.zone):
-        form = ConsentForm(request.POST or None, accounts=account_choices(page), name=name, zone=page.zone)
+        agents = agents_of_client(caller=page.caller, workspace_id=page.workspace.id, client=client)
+        accounts = account_choices(page)
+        form = ConsentForm(request.POST or None, accounts=accounts, agents=agents, name=name, zone=page.zone)
         status = 200
         if request.method == "POST":
             status = 422
@@ -196,7 +199,8 @@ def _consent_page(
                     record_refused_write(page, ALLOW, error)
                     add_api_error_to_form(form, error)
                     status = error.status
-        shown = {"client": client, "name": name, "redirect": redirect, "requested": requested, "workspaces": workspaces}
+        shown = {"client": client, "name": name, "redirect": redirect, "requested": requested}
+        shown |= {"workspaces": workspaces, "agents": agents}
         response = page.render("home/consent.html", form=form, status=status, **shown)
     response["Content-Security-Policy"] = page_policy(_form_targets(redirect))
     return response

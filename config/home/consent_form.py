@@ -9,8 +9,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.template.loader import render_to_string
 from django.utils import timezone
 
+from agents.models import Agent
 from agents.oauth.grants import MAX_GRANT_DAYS
 from config.api.caller import AgentMode
 from config.api.fields import INT64
@@ -18,13 +20,22 @@ from config.home.agent_form import ALL_ACCOUNTS, CHOSEN_ACCOUNTS, AgentRulesForm
 
 DEFAULT_DAYS = 90
 DEFAULT_DOLLARS = "5.00"
+NEW_AGENT = "new"
+FIELDS_OF_NEW_AGENT = ("name", "default_mode", "accounts_from", "accounts", "monthly_spend")
 
 
 class ConsentForm(AgentRulesForm):
     """The form of an agent that is made for an OAuth client. It has careful values at first, and asks for a last day.
 
-    The access ends at the end of that day in the workspace's time zone.
+    The access ends at the end of that day in the workspace's time zone. `agents` are those as which the client was connected
+    earlier: at first the latest is chosen, to be connected again with its settings.
     """
+
+    agent_id = forms.ChoiceField(
+        label="Connect it as",
+        help_text="An agent that you have keeps its limits and permissions. A connection that it still has ends.",
+        widget=forms.RadioSelect,
+    )
 
     default_mode = forms.ChoiceField(
         label="How far it may go",
@@ -46,16 +57,28 @@ class ConsentForm(AgentRulesForm):
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
     )
 
-    def __init__(self, data: Any = None, *, accounts: Iterable[tuple[str, str]], name: str, zone: ZoneInfo) -> None:
+    def __init__(
+        self, data: Any = None, *, accounts: Iterable[tuple[str, str]], agents: list[Agent], name: str, zone: ZoneInfo
+    ) -> None:
         choices = list(accounts)
         self.zone, self.today = zone, timezone.localdate(timezone=zone)
         initial = {
+            "agent_id": agents[0].id if agents else NEW_AGENT,
             "name": name,
             "accounts_from": CHOSEN_ACCOUNTS if choices else ALL_ACCOUNTS,
             "accounts": [account_id for account_id, _ in choices],
             "expires_on": self.today + timedelta(days=DEFAULT_DAYS),
         }
         super().__init__(data, accounts=choices, initial=initial)
+        connected = [(agent.id, render_to_string("home/agent_as_before.html", {"agent": agent})) for agent in agents]
+        self.fields["agent_id"].choices = [*connected, (NEW_AGENT, "A new agent")]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if cleaned.get("agent_id", NEW_AGENT) != NEW_AGENT:
+            for name in FIELDS_OF_NEW_AGENT:
+                self.errors.pop(name, None)
+        return cleaned
 
     def clean_expires_on(self) -> datetime:
         day: date = self.cleaned_data["expires_on"]
@@ -67,6 +90,8 @@ class ConsentForm(AgentRulesForm):
     def access_arguments(self) -> dict[str, Any]:
         """Return the values of the consent form as keyword arguments for `allow_access`."""
         typed = self.cleaned_data
+        if typed["agent_id"] != NEW_AGENT:
+            return {"agent_id": typed["agent_id"], "expires_at": typed["expires_on"]}
         return {
             "name": typed["name"],
             "default_mode": typed["default_mode"],

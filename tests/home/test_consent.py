@@ -239,6 +239,59 @@ def test_members_and_strangers_cannot_end_a_connection(
     assert AuditEntry.objects.filter(operation="oauth.end_grant", outcome="refused").count() == 2
 
 
+def test_a_program_that_asks_again_is_connected_as_the_agent_it_was(
+    browser: Client, program: Program, workspace: Workspace
+) -> None:
+    first = program.connect(browser, resource=settings.BASE_URL)
+    Agent.objects.update(name="Press desk", default_mode="draft", monthly_spend_cap_cents=700, scopes=["posts.read"])
+    path = program.authorize_path(resource=settings.BASE_URL)
+    page = browser.get(path)
+    agent = Agent.objects.get()
+    assert form_of(page)["agent_id"] == agent.id
+    assert "Press desk , as before, still connected Writes drafts · $7.00 a month See posts" in words(page)
+
+    sent = sent_to_program(decide(browser, path, name="Ignored", default_mode="allow_publish", monthly_spend=""))
+    again = program.exchange(sent["code"]).json()
+
+    assert again["scope"] == "posts.read"
+    assert [ApiClient(each["access_token"]).get("/capabilities").status_code for each in (first, again)] == [401, 200]
+    assert program.refresh(first["refresh_token"]).json()["error"] == "invalid_grant"
+    kept = Agent.objects.get()
+    assert (kept.id, kept.name, kept.default_mode, kept.monthly_spend_cap_cents) == (agent.id, "Press desk", "draft", 700)
+    assert AuditEntry.objects.get(operation="oauth.end_grant").metadata["reason"] == "replaced"
+    assert [each.metadata["reconnected"] for each in AuditEntry.objects.filter(operation="oauth.allow").order_by("pk")] == [
+        False,
+        True,
+    ]
+
+
+def test_a_program_that_asks_again_can_become_a_new_agent(browser: Client, program: Program, workspace: Workspace) -> None:
+    first = program.connect(browser, resource=settings.BASE_URL)
+    allow(browser, program.authorize_path(), agent_id="new")
+
+    assert Agent.objects.count() == 2
+    assert ApiClient(first["access_token"]).get("/capabilities").status_code == 200
+
+
+def test_other_agents_cannot_be_connected_again(
+    browser: Client, program: Program, workspace: Workspace, stranger: User
+) -> None:
+    program.connect(browser)
+    own = Agent.objects.get()
+    other_program = Program()
+    other_program.register()
+    other_program.connect(browser)
+    program.connect(browser_of(stranger))
+    revoked = factories.AgentFactory(workspace=workspace)
+    Agent.objects.filter(pk=own.id).update(status="revoked")
+
+    path = program.authorize_path()
+    assert form_of(browser.get(path))["agent_id"] == "new"
+    for agent in Agent.objects.all():
+        assert decide(browser, path, agent_id=agent.id).status_code == 422
+    assert Agent.objects.exclude(pk=revoked.id).count() == OAuthGrant.objects.count() == 3
+
+
 def test_an_agent_without_a_program_has_no_connection_to_end(workspace: Workspace, owner: User) -> None:
     agent = factories.AgentFactory(workspace=workspace)
     answer = Pages(workspace, owner).post("agent-disconnect", agent_id=agent.id, follow=True)
