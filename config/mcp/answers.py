@@ -49,6 +49,12 @@ def fitting_content_and_text(content: dict[str, Any]) -> tuple[dict[str, Any], s
     )
 
 
+def tool_result(content: dict[str, Any], *, is_error: bool = False) -> dict[str, Any]:
+    """Return the result of a tool call with this content, also as JSON text. Raises PayloadTooLarge."""
+    content, text = fitting_content_and_text(content)
+    return {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": is_error}
+
+
 def _cut(value: Any, most: int) -> Any:
     if isinstance(value, str):
         return shortened(value, most)

@@ -47,13 +47,18 @@ def is_repeated_call(rpc: RpcRequest, caller: Caller) -> bool:
 
 def ask_for_approval(rpc: RpcRequest, caller: Caller, url: str) -> dict[str, Any]:
     """Return the result that asks the client to show a person the page of the post to approve."""
-    message = "This post goes out only if you approve it. Open its page, read it, and approve or reject it there."
-    params = {"mode": "url", "message": message, "url": url}
     return {
         "resultType": "input_required",
-        "inputRequests": {"approval": {"method": "elicitation/create", "params": params}},
+        "inputRequests": approval_requests(url),
         "requestState": signing.dumps(_call_of(rpc, caller), salt=SALT),
     }
+
+
+def approval_requests(url: str) -> dict[str, Any]:
+    """Return the request to a client that a person opens the page of the post to approve."""
+    message = "This post goes out only if you approve it. Open its page, read it, and approve or reject it there."
+    params = {"mode": "url", "message": message, "url": url}
+    return {"approval": {"method": "elicitation/create", "params": params}}
 
 
 def _call_of(rpc: RpcRequest, caller: Caller) -> list[str]:

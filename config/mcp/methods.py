@@ -9,8 +9,9 @@ from typing import Any
 from config.api import errors
 from config.api.caller import Caller
 from config.api.error_handlers import to_api_error
-from config.mcp.answers import fitting_content_and_text
+from config.mcp.answers import tool_result
 from config.mcp.approval import ask_for_approval, is_repeated_call, shows_urls
+from config.mcp.approval_tasks import TASK_METHODS, new_task, takes_task, task_result
 from config.mcp.protocol import (
     CURRENT_REVISION,
     INTERNAL_ERROR,
@@ -18,6 +19,7 @@ from config.mcp.protocol import (
     META_KEY_PREFIX,
     METHOD_NOT_FOUND,
     OLDER_REVISIONS,
+    TASKS_EXTENSION,
     RpcError,
     RpcRequest,
 )
@@ -39,18 +41,21 @@ def result_json(rpc: RpcRequest, caller: Caller) -> str:
     """Run the method of a request and return its result as JSON. Raises RpcError."""
     if rpc.method == "tools/call":
         return _json(_call_tool(rpc, caller), current=rpc.is_current_revision)
-    constant = rpc.method in CONSTANT_METHODS and constant_result_json(rpc.method, rpc.is_current_revision)
+    if rpc.method in TASK_METHODS and rpc.is_current_revision:
+        return _json(task_result(rpc, caller), current=True)
+    constant = rpc.method in CONSTANT_METHODS and constant_result_json(rpc.method, rpc.is_current_revision, rpc.knows_tasks)
     return constant or _json(_initialized(rpc), current=False)
 
 
 @cache
-def constant_result_json(method: str, current: bool) -> str:
+def constant_result_json(method: str, current: bool, knows_tasks: bool) -> str:
     """Return the result of one of CONSTANT_METHODS as JSON; "" if the revision does not have the method."""
     caching = CACHE_HINTS if current else {}
     if method == "tools/list":
         return _json({"tools": [tool.listing() for tool in TOOLS.values()], **caching}, current=current)
     if method == "server/discover" and current:
-        server = {"capabilities": CAPABILITIES, "instructions": INSTRUCTIONS}
+        extensions: dict[str, Any] = {"extensions": {TASKS_EXTENSION: {}}} if knows_tasks else {}
+        server = {"capabilities": {**CAPABILITIES, **extensions}, "instructions": INSTRUCTIONS}
         return _json({"supportedVersions": [CURRENT_REVISION, *OLDER_REVISIONS], **server, **caching}, current=True)
     return _json({}, current=False) if method == "ping" and not current else ""
 
@@ -71,17 +76,16 @@ def _call_tool(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
     if tool is None:
         raise RpcError(INVALID_PARAMS, "There is no such tool.", id=rpc.id)
     repeated = is_repeated_call(rpc, caller)
-    failed = False
     try:
-        content, text = fitting_content_and_text(tool.call(caller, rpc.params.get("arguments", {})))
+        content = tool.call(caller, rpc.params.get("arguments", {}))
         if (url := content.get("approval_url")) and tool.asks_for_approval and shows_urls(rpc) and not repeated:
-            return ask_for_approval(rpc, caller, url)
+            return new_task(content) if takes_task(rpc, caller) else ask_for_approval(rpc, caller, url)
+        return tool_result(content)
     except Exception as error:
         refusal = to_api_error(error)
         if isinstance(refusal, errors.InternalError):
             raise RpcError(INTERNAL_ERROR, refusal.message, id=rpc.id) from error
-        failed, (content, text) = True, fitting_content_and_text(refusal.response_body())
-    return {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": failed}
+        return tool_result(refusal.response_body(), is_error=True)
 
 
 def _json(result: dict[str, Any], *, current: bool) -> str:

@@ -17,9 +17,15 @@ OLDER_REVISIONS = ("2025-11-25", "2025-06-18")
 UNSUPPORTED_REVISIONS = ("2025-03-26", "2024-11-05")
 META_KEY_PREFIX = "io.modelcontextprotocol/"
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
-HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
+HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION = -32020, -32021, -32022
+TASKS_EXTENSION = f"{META_KEY_PREFIX}tasks"
 MAX_CLIENT_NAME = 64  # characters
-PARAM_IN_MCP_NAME_HEADER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+PARAM_IN_MCP_NAME_HEADER = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    **dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId"),
+}
 
 
 class RpcError(Exception):
@@ -59,6 +65,12 @@ class RpcRequest:
             return {}
         capabilities: Mapping[str, Any] = self.meta[f"{META_KEY_PREFIX}clientCapabilities"]
         return capabilities
+
+    @property
+    def knows_tasks(self) -> bool:
+        """Return whether the client declares the tasks extension, which clients do with each request."""
+        extensions = self.client_capabilities.get("extensions")
+        return isinstance(extensions, dict) and isinstance(extensions.get(TASKS_EXTENSION), dict)
 
     @property
     def client_name(self) -> str | None:

@@ -1,0 +1,82 @@
+"""Tasks of the extension `io.modelcontextprotocol/tasks`: a committed post whose approval a person still has to decide.
+
+A task needs no row of its own: its id names the post group and the plan, and its status follows from the group. It is
+completed when the person has decided, with the post group as its result; a cancelled post is a cancelled task.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from config.api.caller import Caller
+from config.api.error_handlers import to_api_error
+from config.api.errors import InternalError
+from config.mcp.answers import tool_result
+from config.mcp.approval import approval_requests, shows_urls
+from config.mcp.protocol import INTERNAL_ERROR, INVALID_PARAMS, MISSING_CAPABILITY, TASKS_EXTENSION, RpcError, RpcRequest
+from config.mcp.toolset import TOOLS
+from posts.states import GroupStatus
+
+POLL_MS = 10_000
+TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
+
+
+def takes_task(rpc: RpcRequest, caller: Caller) -> bool:
+    """Return whether an MCP client can be given a task, show a person the page that it asks for, and read the post."""
+    return rpc.knows_tasks and shows_urls(rpc) and (caller.is_user or caller.has_scope("posts.read"))
+
+
+def new_task(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of a tool call that becomes a task; `content` is that of commit_plan, with an `approval_url`."""
+    return {**_task(f"{content['post_group']['id']}.{content['plan_id']}", content), "resultType": "task"}
+
+
+def task_result(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
+    """Run one of TASK_METHODS. What clients answer to the request of a task is ignored, because only a person can approve.
+
+    Raises RpcError, also if there is no such task.
+    """
+    if not rpc.knows_tasks:
+        wanted: dict[str, Any] = {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
+        raise RpcError(MISSING_CAPABILITY, "This method needs the tasks extension.", id=rpc.id, data=wanted)
+    task_id = rpc.params.get("taskId")
+    group_id, _, plan_id = task_id.partition(".") if isinstance(task_id, str) else ("", "", "")
+    content = {**_used(rpc, caller, "get_post", post_group_id=group_id), "plan_id": plan_id}
+    if rpc.method == "tasks/update":
+        if not isinstance(rpc.params.get("inputResponses"), dict):
+            raise RpcError(INVALID_PARAMS, "inputResponses must be an object.", id=rpc.id)
+        return {}
+    if rpc.method == "tasks/cancel":
+        if "approval_url" in content:
+            planned = _used(rpc, caller, "plan_change", post_group_id=group_id, change="cancel")
+            _used(rpc, caller, "commit_plan", plan_id=planned["plan"]["id"])
+        return {}
+    task = _task(str(task_id), content)
+    if task["status"] == "input_required":
+        return {**task, "inputRequests": approval_requests(content["approval_url"])}
+    return task if task["status"] == "cancelled" else {**task, "result": tool_result(content)}
+
+
+def _task(task_id: str, content: dict[str, Any]) -> dict[str, Any]:
+    group = content["post_group"]
+    ended = "cancelled" if group["status"] == GroupStatus.CANCELLED else "completed"
+    waits = f"A person must approve this post at {content['approval_url']}" if "approval_url" in content else None
+    return {
+        "taskId": task_id,
+        "status": "input_required" if waits else ended,
+        "statusMessage": waits or content["next"],
+        "createdAt": group["created_at"],
+        "lastUpdatedAt": group["updated_at"],
+        "ttlMs": None,
+        "pollIntervalMs": POLL_MS,
+    }
+
+
+def _used(rpc: RpcRequest, caller: Caller, tool: str, **arguments: str) -> dict[str, Any]:
+    """Return what a tool answers. Raises RpcError with the tool's message if it is refused."""
+    try:
+        return TOOLS[tool].call(caller, arguments)
+    except Exception as error:
+        refusal = to_api_error(error)
+        code = INTERNAL_ERROR if isinstance(refusal, InternalError) else INVALID_PARAMS
+        raise RpcError(code, refusal.message, id=rpc.id) from error
