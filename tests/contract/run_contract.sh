@@ -70,7 +70,7 @@ agent = ask("/agents", {**owner, "name": "Agent", "scopes": ["posts.draft"], "de
 target = {"platform": account["platform"], "connected_account_id": account["id"]}
 group = ask("/posts", {"text": "A draft", "draft": True, "targets": [target]})["post_group"]
 print(f"export API_KEY={demo['api_key']} WORKSPACE_ID={workspace} ACCOUNT_ID={account['id']}")
-print(f"export AGENT_ID={agent['id']} POST_GROUP_ID={group['id']}")
+print(f"export AGENT_ID={agent['id']} POST_GROUP_ID={group['id']} OWNER_USER_ID={demo['owner_user_id']}")
 PY
 )
 eval "$named"
@@ -82,6 +82,7 @@ npm_has() { # PACKAGE COMMAND [OTHER PACKAGE]
 }
 
 check "the official MCP client" "$tools/python" tests/contract/mcp_client.py "$base/mcp"
+check "the official types of MCP messages" "$tools/python" tests/contract/mcp_messages.py "$base/mcp"
 if npm_has @modelcontextprotocol/conformance@0.2.0-alpha.11 conformance node@22; then
   proxy_port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
   .venv/bin/python tests/contract/bearer_proxy.py "$proxy_port" "$base" &
