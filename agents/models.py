@@ -176,6 +176,11 @@ class OAuthGrant(TimestampedModel):
         return urlsplit(self.redirect_uri).netloc
 
     @property
+    def is_local(self) -> bool:
+        """Return whether the person was sent back to a program on their own computer: only such URIs may have http."""
+        return self.redirect_uri.startswith("http:")
+
+    @property
     def is_open(self) -> bool:
         """Return whether the OAuth grant has neither ended nor expired; the agent may still be revoked."""
         return self.ended_at is None and self.expires_at > timezone.now()
