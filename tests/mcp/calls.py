@@ -11,6 +11,7 @@ from django.test import Client
 META = "io.modelcontextprotocol/"
 CURRENT = "2026-07-28"
 SHOWS_URLS: dict[str, Any] = {"elicitation": {"url": {}}}
+TASKS: dict[str, Any] = {"extensions": {f"{META}tasks": {}}}
 
 
 def send(token: str | None, body: Any, **headers: str) -> Any:

@@ -11,12 +11,11 @@ from accounts.models import ConnectedAccount
 from posts.models import PostGroup
 from tests import factories
 from tests.conftest import ApiClient
-from tests.mcp.calls import CURRENT, SHOWS_URLS, call, planned, request_of, send, use
+from tests.mcp.calls import CURRENT, SHOWS_URLS, TASKS, call, planned, request_of, send, use
 from tests.people import as_user
 from workspaces.models import User, Workspace
 
 pytestmark = pytest.mark.django_db
-TASKS: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
 BOTH = {**SHOWS_URLS, **TASKS}
 
 

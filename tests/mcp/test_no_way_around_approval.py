@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from posts.models import PostGroup, PostTarget
 from tests import factories
 from tests.conftest import ApiClient
-from tests.mcp.calls import SHOWS_URLS, call
+from tests.mcp.calls import CURRENT, SHOWS_URLS, TASKS, call, request_of, send
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import NOON
 
@@ -102,6 +102,13 @@ class AgentTryingEverything(RuleBasedStateMachine):
         result = call(self.client.token, "tools/call", SHOWS_URLS, **more, **state).json()["result"]
         if result["resultType"] == "input_required":
             self.states[plan] = result["requestState"]
+
+    @rule(group=groups, plan=plans, method=st.sampled_from(["tasks/get", "tasks/update", "tasks/cancel"]))
+    def use_a_task(self, group: str, plan: str, method: str) -> None:
+        task_id = f"{group}.{plan}"
+        body = request_of(method, TASKS, taskId=task_id, inputResponses={"approval": {"action": "accept"}})
+        headers = {"mcp_protocol_version": CURRENT, "mcp_method": method, "mcp_name": task_id}
+        assert send(self.client.token, body, **headers).status_code in (200, 400)
 
     @rule(plan=plans)
     def commit_over_http(self, plan: str) -> None:
