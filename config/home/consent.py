@@ -63,12 +63,24 @@ def authorize(request: HttpRequest) -> HttpResponse:
     try:
         requested = server.read_authorization_request(parameters, asked_by=str(request.user.pk))
     except OAuth2Error as error:
-        if isinstance(error, FatalClientError) or error.redirect_uri is None:
-            return render(request, "home/consent_refused.html", {"reason": error.description}, status=400)
-        return HttpResponseRedirect(server.error_redirect(error.redirect_uri, error, error.state))
+        return _refused(request, error)
     except ApiError as error:
         return api_error_page(request, error)
     return _ask(request, requested, _ByRedirect(requested))
+
+
+def _refused(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
+    """Answer a wrong request of an OAuth client: by redirect to a program on the person's computer, else by a page.
+
+    Anybody can register a client, so a redirect to a website follows only a person's click (RFC 9700, section 4.11.2).
+    """
+    fatal = isinstance(error, FatalClientError) or error.redirect_uri is None
+    redirect = None if fatal else parse_redirect_uri(error.redirect_uri)
+    back = server.error_redirect(error.redirect_uri, error, error.state) if redirect else ""
+    if redirect and redirect.is_loopback:
+        return HttpResponseRedirect(back)
+    shown = {"reason": error.description or error.error, "back": back, "redirect": redirect}
+    return render(request, "home/consent_refused.html", shown, status=400)
 
 
 @csrf_exempt  # for programs, which begin the device flow by POST

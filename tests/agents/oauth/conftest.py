@@ -18,5 +18,13 @@ def program(db: None) -> Program:
 
 
 @pytest.fixture
+def local_program(db: None) -> Program:
+    """A program on the person's own computer that has registered itself."""
+    made = Program(callback="http://127.0.0.1:4000/callback")
+    assert made.register().status_code == 201
+    return made
+
+
+@pytest.fixture
 def browser(workspace: Workspace, owner: User) -> Client:
     return browser_of(owner)

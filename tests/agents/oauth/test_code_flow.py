@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import time_machine
@@ -77,8 +79,8 @@ def test_a_token_opens_only_the_resource_it_was_issued_for(
 
 
 @pytest.mark.parametrize("resource", [f"{API}/", f"{MCP}/", "https://elsewhere.example", f"{API}/MCP", [API, MCP]])
-def test_other_resources_are_refused_by_redirect(browser: Client, program: Program, resource: Any) -> None:
-    sent = sent_to_program(browser.get(program.authorize_path(resource=resource)))
+def test_other_resources_are_refused_by_redirect(browser: Client, local_program: Program, resource: Any) -> None:
+    sent = sent_to_program(browser.get(local_program.authorize_path(resource=resource)))
 
     assert (sent["error"], sent["state"]) == ("invalid_target", "the program's state")
 
@@ -104,12 +106,21 @@ def test_the_resource_at_the_exchange_must_be_the_same(browser: Client, program:
     ],
 )
 def test_wrong_requests_are_answered_by_redirect(
-    browser: Client, program: Program, changes: dict[str, Any], error: str
+    browser: Client, local_program: Program, changes: dict[str, Any], error: str
 ) -> None:
-    sent = sent_to_program(browser.get(program.authorize_path(**changes)))
+    sent = sent_to_program(browser.get(local_program.authorize_path(**changes)))
 
     assert (sent["error"], sent["state"]) == (error, "the program's state")
     assert not Agent.objects.exists()
+
+
+def test_a_wrong_request_sends_nobody_to_a_website_without_a_click(browser: Client, program: Program) -> None:
+    page = browser.get(program.authorize_path(response_type="token"))
+    [back] = re.findall(r'href="(https://program\.example/callback[^"]*)"', page.content.decode())
+    sent = dict(parse_qsl(urlsplit(unescape(back)).query))
+
+    assert (page.status_code, "Go back to program.example" in words(page)) == (400, True)
+    assert (sent["error"], sent["state"], sent["iss"]) == ("unsupported_response_type", "the program's state", API)
 
 
 @pytest.mark.parametrize(
