@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('posts', '0016_calendar_feeds'),
+        ('posts', '0017_imported_rows'),
     ]
 
     operations = [
