@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from django.db.models import Count, F, Min, QuerySet, Window
+from django.db.models import Count, F, Min, Q, QuerySet, Window
 from django.db.models.functions import Coalesce, Left, RowNumber, TruncDate
 from django.utils import timezone
 
@@ -21,6 +22,17 @@ from posts.target_times import MAX_SCHEDULE_AHEAD
 STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
 EXCERPT_CHARACTERS = 80  # beginning of the text that the calendar shows
 SHOWN_AT = Coalesce("scheduled_at", "created_at")
+
+
+@dataclass(frozen=True)
+class CalendarFilters:
+    """What the dashboard's calendar shows of a workspace's posts; None or an empty text shows all of them."""
+
+    account_id: str | None = None
+    agent_id: str | None = None
+    platform: str | None = None
+    status: str | None = None
+    text: str = ""
 
 
 def scheduled_posts_of_day(
@@ -45,55 +57,41 @@ def scheduled_posts_of_day(
     return paginate_earliest_first(rows, field="listed_at", limit=limit, cursor=cursor, fetch=fetch_post_summaries)
 
 
-def calendar_posts_of_day(
-    *,
-    caller: Caller,
-    workspace_id: str,
-    window: tuple[datetime, datetime],
-    account_id: str | None = None,
-    agent_id: str | None = None,
-    limit: int,
-    cursor: str | None = None,
-) -> Page[PostGroup]:
-    """Return a page of the post groups that the dashboard's calendar shows for one day, earliest first.
-
-    Targets without `scheduled_at` count at their creation time. Annotates `shown_at`, the time of the group's first target on
-    that day, and `excerpt`, the beginning of its text. Raises ScopeMissing, NotFound.
-    """
-    targets = _targets_in_calendar(caller, workspace_id, window, account_id, agent_id)
-    rows = _for_calendar(_groups_of_targets(targets, "shown_at"))
-    return paginate_earliest_first(rows, field="shown_at", limit=limit, cursor=cursor)
-
-
 def first_calendar_posts_per_day(
     *,
     caller: Caller,
     workspace_id: str,
     window: tuple[datetime, datetime],
     zone: ZoneInfo,
-    account_id: str | None = None,
-    agent_id: str | None = None,
+    filters: CalendarFilters = CalendarFilters(),
     per_day: int,
+    skip: int = 0,
 ) -> list[PostGroup]:
-    """Return the first posts of each day that the dashboard's calendar shows, at most `per_day` for a local day.
+    """Return the posts of each day that the dashboard's calendar shows, at most `per_day` for a local day, after `skip`.
 
-    A group is returned once for each day on which one of its targets lies. Annotates what `calendar_posts_of_day` does, and
-    the local `day` and `on_day`, the number of groups on it. Raises ScopeMissing, NotFound.
+    A group is returned once for each time of its targets. Targets without `scheduled_at` count at their creation time.
+    Annotates `excerpt`, the beginning of the text; `moment`, the time that these targets have, None without one; `shown_at`,
+    the time at which they are shown; the local `day`; and `on_day`, the number of entries on it. Raises ScopeMissing,
+    NotFound.
     """
-    targets = _targets_in_calendar(caller, workspace_id, window, account_id, agent_id)
-    by_day = (
-        targets.annotate(day=TruncDate("shown_at", tzinfo=zone)).values("group_id", "day").annotate(first_at=Min("shown_at"))
+    targets = _targets_in_calendar(caller, workspace_id, window, filters)
+    by_moment = (
+        targets.annotate(day=TruncDate("shown_at", tzinfo=zone))
+        .values("group_id", "day", "scheduled_at")
+        .annotate(first_at=Min("shown_at"))
     )
-    numbered = by_day.annotate(
+    numbered = by_moment.annotate(
         on_day=Window(Count("group_id"), partition_by=[F("day")]),
         place=Window(RowNumber(), partition_by=[F("day")], order_by=[F("first_at"), F("group_id")]),
     )
-    entries = list(numbered.filter(place__lte=per_day).order_by("first_at", "group_id"))
-    groups = _for_calendar(groups_with_targets()).in_bulk([entry["group_id"] for entry in entries])
-    found = []
+    entries = list(numbered.filter(place__gt=skip, place__lte=skip + per_day).order_by("first_at", "group_id"))
+    shown = groups_with_targets().annotate(excerpt=Left("text", EXCERPT_CHARACTERS)).defer("text", "metadata")
+    groups = shown.in_bulk([entry["group_id"] for entry in entries])
+    found: list[PostGroup] = []
     for entry in entries:
         found.append(copy(groups[entry["group_id"]]))
-        vars(found[-1]).update(shown_at=entry["first_at"], day=entry["day"], on_day=entry["on_day"])
+        shown_at, day, on_day = entry["first_at"], entry["day"], entry["on_day"]
+        vars(found[-1]).update(moment=entry["scheduled_at"], shown_at=shown_at, day=day, on_day=on_day)
     return found
 
 
@@ -130,19 +128,19 @@ def _targets_in_window(
 
 
 def _targets_in_calendar(
-    caller: Caller, workspace_id: str, window: tuple[datetime, datetime], account_id: str | None, agent_id: str | None
+    caller: Caller, workspace_id: str, window: tuple[datetime, datetime], filters: CalendarFilters
 ) -> QuerySet[PostTarget]:
     require_access(caller, workspace_id, "posts.read", write=False)
-    require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
-    rows = calendar_targets(workspace_id, window, account_id=account_id)
-    return rows.filter(group__agent_id=agent_id) if agent_id else rows
+    require_in_workspace(workspace_id, account_id=filters.account_id, agent_id=filters.agent_id)
+    rows = calendar_targets(workspace_id, window, account_id=filters.account_id)
+    wanted = {"platform": filters.platform, "group__agent_id": filters.agent_id, "group__status": filters.status}
+    rows = rows.filter(**{name: value for name, value in wanted.items() if value is not None})
+    if filters.text:
+        rows = rows.filter(Q(text__icontains=filters.text) | Q(text=None, group__text__icontains=filters.text))
+    return rows
 
 
 def _groups_of_targets(targets: QuerySet[PostTarget], name: str) -> QuerySet[PostGroup]:
     """Return the post groups of these targets, annotated with the time of the first of them."""
     first = {name: Min(Coalesce("targets__scheduled_at", "targets__created_at"))}
     return groups_with_targets().filter(targets__in=targets.values("pk")).annotate(**first)
-
-
-def _for_calendar(groups: QuerySet[PostGroup]) -> QuerySet[PostGroup]:
-    return groups.annotate(excerpt=Left("text", EXCERPT_CHARACTERS)).defer("text", "media", "metadata")

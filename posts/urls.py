@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from posts.calendar_feed_views import CalendarFeedViewSet, serve_calendar
-from posts.dashboard import approvals, calendar, calendar_feeds, compose, listing, post, series, undo
+from posts.dashboard import approvals, calendar, calendar_feeds, calendar_moves, compose, listing, post, series, undo
 from posts.plan_views import PlanViewSet
 from posts.post_files.page import apply_file, export_posts, post_files
 from posts.series_views import SeriesViewSet
@@ -44,6 +44,7 @@ urlpatterns = [
     path(f"{WORKSPACE_PAGES}/files", post_files, name="post-files"),
     path(f"{WORKSPACE_PAGES}/files/apply", apply_file, name="post-files-apply"),
     path(f"{WORKSPACE_PAGES}/files/export", export_posts, name="post-files-export"),
+    path(f"{WORKSPACE_PAGES}/calendar/move/<str:post_group_id>", calendar_moves.move_entry, name="calendar-move"),
     path(f"{WORKSPACE_PAGES}/compose", compose.compose, name="compose"),
     path(f"{WORKSPACE_PAGES}/compose/discard", undo.discard_composer_draft, name="compose-discard"),
     path(f"{WORKSPACE_PAGES}/compose/preference", undo.publishing_preference, name="publishing-preference"),

@@ -1,40 +1,102 @@
-"""The dashboard's calendar page: scheduled and published posts by month, week or day, in the workspace's time zone."""
+"""The dashboard's calendar page: scheduled and published posts by month, week, day or as a list, in the workspace's zone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils.safestring import SafeString
 
-from posts import day_lists
-from posts.dashboard.forms import ALLOWED_YEARS
-from posts.dashboard.listing import post_filter_choices, post_filters_from_query
-from posts.local_time import start_of_local_day
+from accounts.platforms.marks import platform_mark_sprite
+from posts.dashboard.calendar_days import SPAN_OF_VIEW, date_from_query, week_of
+from posts.dashboard.calendar_entries import CalendarEntry, prepare_calendar_entries
+from posts.dashboard.listing import calendar_filters_from_query, post_filter_choices
+from posts.day_lists import STATUSES_NOT_IN_CALENDAR, first_calendar_posts_per_day
 from posts.models import PostGroup
-from posts.states import GROUP_STATUSES_NEEDING_A_PERSON
+from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
-VIEWS = {"month": "Month", "week": "Week", "day": "Day"}
-MAX_POSTS_PER_DAY = {"month": 3, "week": 12}  # the day view shows the other posts
-PER_PAGE = 80  # posts on a page of the day view
-WEEK = timedelta(days=7)
-DAY = timedelta(days=1)
+VIEWS = {"month": "Month", "week": "Week", "day": "Day", "list": "List"}
+MAX_ENTRIES_PER_DAY = {"month": 3, "week": 12, "day": 80, "list": 10}  # the day view shows the others on further pages
+MAX_DAY_PAGES = 1000
+USUAL_HOUR = 9  # the hour of a new post on another day than today
+SHOWN_STATUSES = [state for state in GroupStatus.values if state not in STATUSES_NOT_IN_CALENDAR]
+
+
+@dataclass(frozen=True)
+class CalendarHour:
+    """One hour of the calendar's day view with its entries; `when` is its local time, empty if it has passed."""
+
+    hour: int
+    when: str
+    entries: list[CalendarEntry]
+    is_now: bool
 
 
 @dataclass(frozen=True)
 class CalendarDay:
-    """One day of the calendar page's month or week: its first posts, and how many posts it has in all."""
+    """One day of the calendar page: its first entries, and how many it has in all.
+
+    `inside`: the day belongs to the month that is shown. `now` is the local time, in the day in which it lies.
+    """
+
+    date: date
+    entries: list[CalendarEntry]
+    total: int
+    inside: bool
+    now: datetime
+
+    @property
+    def today(self) -> bool:
+        return self.date == self.now.date()
+
+    @property
+    def hidden_entry_count(self) -> int:
+        return self.total - len(self.entries)
+
+    @property
+    def is_over(self) -> bool:
+        return self.date < self.now.date()
+
+    @property
+    def when(self) -> str:
+        """Return the local time with which "+" in this day opens the composer; an empty string if the day is over."""
+        at = datetime.combine(self.date, datetime.min.time()).replace(hour=USUAL_HOUR)
+        if self.today:
+            at = (self.now + timedelta(hours=1)).replace(minute=0)
+        return "" if self.is_over or at.date() != self.date else f"{at:%Y-%m-%dT%H:%M}"
+
+    @property
+    def past_entries(self) -> list[CalendarEntry]:
+        return [each for each in self.entries if each.local_time <= self.now]
+
+    @property
+    def later_entries(self) -> list[CalendarEntry]:
+        return [each for each in self.entries if each.local_time > self.now]
+
+    @property
+    def hours(self) -> list[CalendarHour]:
+        """Return the hours of the day, without those that are over and empty. Both hours that clocks show twice are one."""
+        found = []
+        for hour in range(24):
+            ends = datetime.combine(self.date, datetime.min.time(), self.now.tzinfo) + timedelta(hours=hour + 1)
+            when = f"{self.date:%Y-%m-%d}T{hour:02}:00" if ends > self.now else ""
+            entries = [each for each in self.entries if each.local_time.hour == hour]
+            if when or entries:
+                found.append(CalendarHour(hour, when, entries, self.today and self.now.hour == hour))
+        return found
+
+
+@dataclass(frozen=True)
+class WeekDay:
+    """One day of the current week with its first posts, for pages that show a part of the calendar."""
 
     date: date
     posts: list[PostGroup]
     total: int
-    inside: bool  # whether the day belongs to the month shown
     today: bool
 
     @property
@@ -42,110 +104,76 @@ class CalendarDay:
         return self.total - len(self.posts)
 
 
-@dataclass(frozen=True)
-class CalendarSpan:
-    """The days that the calendar page shows, with the page's title and the dates of its previous and next links."""
-
-    first: date
-    days: int
-    title: str
-    earlier: date
-    later: date
-
-
 @workspace_page()
 def calendar(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page that shows the calendar of posts by month, week or day."""
+    """Dashboard page that shows the calendar of posts by month, week or day, or as a list of two weeks."""
     parameters = page.request.GET
     view = parameters.get("view", "") if parameters.get("view", "") in VIEWS else "month"
-    today = timezone.now().astimezone(page.zone).date()
-    span = SPAN_OF_VIEW[view](_date(parameters.get("date", ""), today))
-    query: dict[str, Any] = {
-        "caller": page.caller,
-        "workspace_id": page.workspace.id,
-        "window": _window(span, page.zone),
-        **post_filters_from_query(page),
-    }
-    if view == "day":
-        found = day_lists.calendar_posts_of_day(limit=PER_PAGE, cursor=parameters.get("cursor"), **query)
-        shown: dict[str, Any] = {"posts": found.rows, "next_cursor": found.next_cursor}
-    else:
-        groups = day_lists.first_calendar_posts_per_day(zone=page.zone, per_day=MAX_POSTS_PER_DAY[view], **query)
-        shown = _days(groups, view, span, today)
+    now = timezone.localtime()
+    span = SPAN_OF_VIEW[view](date_from_query(parameters.get("date", ""), now.date()))
+    per_day, day_page = MAX_ENTRIES_PER_DAY[view], _page_of_day(parameters.get("page", "")) if view == "day" else 1
+    filters = calendar_filters_from_query(page)
+    groups = first_calendar_posts_per_day(
+        caller=page.caller,
+        workspace_id=page.workspace.id,
+        window=span.window(page.zone),
+        zone=page.zone,
+        filters=filters,
+        per_day=per_day,
+        skip=per_day * (day_page - 1),
+    )
+    totals = {group.day: group.on_day for group in groups}  # type: ignore[attr-defined]  # annotated
+    entries: dict[date, list[CalendarEntry]] = {}
+    for entry in prepare_calendar_entries(page, groups):
+        entries.setdefault(entry.local_time.date(), []).append(entry)
+    month = span.dates[min(7, span.days - 1)].month  # the grid of a month begins in the week of its first day
+    days = [
+        CalendarDay(day, entries.get(day, []), totals.get(day, 0), view != "month" or day.month == month, now)
+        for day in span.dates
+    ]
+    shown = [entry for day in days for entry in day.entries]
     return page.render(
         "posts/calendar.html",
         view=view,
         views=VIEWS.items(),
         span=span,
-        today=today,
+        days=days,
+        any_entries=any(day.total for day in days if day.inside),
+        now=now,
+        filters=filters,
+        is_filtered=filters != type(filters)(),
+        states=SHOWN_STATUSES,
+        sprite=_sprite(shown),
+        calendar_query=page.request.GET.urlencode(),
+        day_page=day_page,
+        has_next_page=view == "day" and days[0].total > day_page * per_day,
         for_a_person=GROUP_STATUSES_NEEDING_A_PERSON,
         **post_filter_choices(page),
-        **shown,
     )
 
 
-def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[CalendarDay]:
+def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekDay]:
     """Return the days of the current week with the first posts of each, for pages that show a part of the calendar."""
-    today = timezone.now().astimezone(page.zone).date()
-    span = _week(today)
-    groups = day_lists.first_calendar_posts_per_day(
+    today = timezone.localtime().date()
+    span = week_of(today)
+    groups = first_calendar_posts_per_day(
         caller=page.caller,
         workspace_id=page.workspace.id,
-        window=_window(span, page.zone),
+        window=span.window(page.zone),
         zone=page.zone,
         per_day=per_day,
     )
-    days: list[CalendarDay] = _days(groups, "week", span, today)["days"]
-    return days
-
-
-def _window(span: CalendarSpan, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Return when the first day of a part of the calendar begins, and when its last day ends."""
-    return start_of_local_day(span.first, zone), start_of_local_day(span.first + DAY * span.days, zone)
-
-
-def _days(groups: Sequence[PostGroup], view: str, span: CalendarSpan, today: date) -> dict[str, Any]:
-    """Return the days of the calendar's month or week for the template, each with its first posts and number of posts."""
     posts: dict[date, list[PostGroup]] = {}
-    totals: dict[date, int] = {}
     for group in groups:
         posts.setdefault(group.day, []).append(group)  # type: ignore[attr-defined]  # annotated
-        totals[group.day] = group.on_day  # type: ignore[attr-defined]
-    month = (span.first + WEEK).month  # the grid of a month begins in the week of its first day
-    every = [span.first + DAY * number for number in range(span.days)]
-    days = [
-        CalendarDay(day, posts.get(day, []), totals.get(day, 0), view == "week" or day.month == month, day == today)
-        for day in every
-    ]
-    return {"days": days, "any_posts": any(day.total for day in days if day.inside)}
+    totals = {group.day: group.on_day for group in groups}  # type: ignore[attr-defined]
+    return [WeekDay(day, posts.get(day, []), totals.get(day, 0), day == today) for day in span.dates]
 
 
-def _month(day: date) -> CalendarSpan:
-    first = day.replace(day=1)
-    following = (first + timedelta(days=31)).replace(day=1)
-    start = first - DAY * first.weekday()
-    weeks = -(-(following - start).days // 7)
-    return CalendarSpan(start, 7 * weeks, date_format(first, "F Y"), (first - DAY).replace(day=1), following)
+def _sprite(entries: Sequence[CalendarEntry]) -> SafeString:
+    return platform_mark_sprite(tuple(sorted({name for entry in entries for name, _ in entry.marks})))
 
 
-def _week(day: date) -> CalendarSpan:
-    start = day - DAY * day.weekday()
-    end = start + WEEK - DAY
-    begins = date_format(start, "j" if start.month == end.month else "j F" if start.year == end.year else "j F Y")
-    return CalendarSpan(start, 7, f"{begins} – {date_format(end, 'j F Y')}", start - WEEK, start + WEEK)
-
-
-def _day(day: date) -> CalendarSpan:
-    return CalendarSpan(day, 1, date_format(day, "l, j F Y"), day - DAY, day + DAY)
-
-
-SPAN_OF_VIEW = {"month": _month, "week": _week, "day": _day}
-
-
-def _date(written: str, today: date) -> date:
-    """Return the date in the calendar page's query string, or today if it is missing or invalid."""
-    try:
-        day = date.fromisoformat(written)
-    except ValueError:
-        return today
-    return day if day.year in ALLOWED_YEARS else today
+def _page_of_day(written: str) -> int:
+    """Return the number of the page of a day with many posts, as it is in the query string; 1 if it is missing or invalid."""
+    return min(max(int(written), 1), MAX_DAY_PAGES) if written.isdecimal() and len(written) < 5 else 1

@@ -7,14 +7,16 @@ from typing import Any
 from django.http import HttpResponse
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import get_adapter
+from accounts.platforms.registry import PLATFORMS, get_adapter
 from agents.selectors import agents_of_workspace
 from posts import selectors
+from posts.day_lists import CalendarFilters
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
 MAX_AGENTS = 200
+MAX_SEARCHED_CHARACTERS = 100
 
 
 @workspace_page()
@@ -40,16 +42,30 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
 
 
 def post_filters_from_query(page: WorkspacePage) -> dict[str, Any]:
-    """Read the filters of the post listing (account id and agent id) from the query string, also for the calendar."""
+    """Read the filters of the post listing from the query string: account and agent."""
     query = page.request.GET
     return {"account_id": query.get("account") or None, "agent_id": query.get("agent") or None}
 
 
+def calendar_filters_from_query(page: WorkspacePage) -> CalendarFilters:
+    """Read the filters of the calendar from the query string, which ignores platforms and states that do not exist."""
+    query = page.request.GET
+    status, platform = query.get("status", ""), query.get("platform", "")
+    return CalendarFilters(
+        platform=platform if platform in PLATFORMS else None,
+        status=status if status in GroupStatus.values else None,
+        text=query.get("q", "").replace("\0", "").strip()[:MAX_SEARCHED_CHARACTERS],
+        **post_filters_from_query(page),
+    )
+
+
 def post_filter_choices(page: WorkspacePage) -> dict[str, Any]:
-    """Return the choices of the post list's filter form: the workspace's accounts with their labels, and its agents."""
+    """Return the choices of the filter forms: the workspace's accounts and platforms with their labels, and its agents."""
     accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id)
     agents = agents_of_workspace(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
-    return {"accounts": [(account, _account_label(account)) for account in accounts], "agents": agents}
+    platforms = sorted({(account.platform, get_adapter(account.platform).label) for account in accounts})
+    labelled = [(account, _account_label(account)) for account in accounts]
+    return {"accounts": labelled, "agents": agents, "platforms": platforms}
 
 
 def _account_label(account: ConnectedAccount) -> str:

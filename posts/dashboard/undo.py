@@ -7,7 +7,7 @@ only for what can be undone: the services refuse once a post is being published.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -27,7 +27,8 @@ from posts.content import PostEdit, PostWrite
 from posts.dashboard.composer_draft_forms import composer_address_of_draft, find_composer_draft
 from posts.dashboard.copied_content import copy_post_to_composer_draft, request_fields_to_copy_post
 from posts.dashboard.inputs import get_post_group_of_workspace, validate_page_input
-from posts.models import PostGroup
+from posts.dashboard.target_moves import TargetTime, target_writes_with_times
+from posts.models import PostGroup, PostTarget
 from posts.serializers.requests import CreatePostSerializer
 from posts.services import composer_drafts
 from posts.services.preferences import choose_publishing_at_once, publishes_at_once
@@ -49,7 +50,7 @@ class UndoOffer:
 
     `at` and `status` are the post's time and status before the action, `when` the time that was filled in, and `version` and
     `plan_hash` the content version and the hash of the plan after the action. `seconds` limits the offer for a post that is
-    about to be published.
+    about to be published. `times` are the former times of single targets: account id, time, and whether it was a slot.
     """
 
     action: str
@@ -60,6 +61,7 @@ class UndoOffer:
     version: int = 0
     plan_hash: str = ""
     seconds: int = 0
+    times: Sequence[tuple[str, str, bool]] = ()
 
     @property
     def scheduled_at_before(self) -> datetime | None:
@@ -97,6 +99,14 @@ def offer_undo_of_release(before: PostGroup | None, after_id: str, *, publishes:
     # An agent's draft stays the agent's; another draft becomes a new one.
     takes_back = before.status == GroupStatus.PENDING_CONFIRMATION or before.agent_id
     return offer("approve" if takes_back else "release", at=at, status=before.status)
+
+
+def offer_undo_of_move(before: PostGroup, moved: Iterable[PostTarget]) -> UndoOffer:
+    """Return how to undo that some targets of a post were moved in the calendar; `before` and `moved` are as they were."""
+    version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=before.id)
+    times = [(each.account_id, each.scheduled_at.isoformat(), each.slot) for each in moved if each.scheduled_at]
+    at = before.scheduled_at.isoformat() if before.scheduled_at else ""
+    return UndoOffer("move_entry", before.id, at=at, version=version, plan_hash=plan_hash or "", times=times)
 
 
 def offer_undo_of_deletion(before: PostGroup) -> UndoOffer | None:
@@ -201,6 +211,14 @@ def _back_to_former_time(page: WorkspacePage, group: PostGroup, offer: UndoOffer
     return page.success_redirect("Undone: the post has its former time again.", "post", post_group_id=group.id)
 
 
+def _move_entry_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
+    former = {account_id: TargetTime(parse_datetime(at), slot) for account_id, at, slot in offer.times}
+    writes = target_writes_with_times(group, former)
+    edit = PostEdit(scheduled_at=offer.scheduled_at_before, targets=writes)
+    services.update_post(caller=page.caller, post_group_id=group.id, content_version=offer.version, edit=edit)
+    return page.success_redirect_back("Undone: the post has its former time again.")
+
+
 def _create_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     """Create a deleted draft or a cancelled scheduled post again, from its stored content."""
     draft = offer.status == GroupStatus.DRAFT
@@ -230,5 +248,6 @@ _ACTIONS: dict[str, Callable[[WorkspacePage, PostGroup, UndoOffer], HttpResponse
     "release": _back_to_draft,
     "approve": _back_to_approval,
     "move": _back_to_former_time,
+    "move_entry": _move_entry_back,
     "delete": _create_again,
 }

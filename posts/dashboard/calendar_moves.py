@@ -1,0 +1,104 @@
+"""Moving posts in the calendar: an entry is moved to another time by dragging it, or with the form "Move"."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.utils.dateparse import parse_datetime
+from django.utils.formats import date_format
+
+from config.api.errors import NotFound, ValidationFailed
+from config.pages.sentences import PageRefusal, field_sentence
+from posts import services
+from posts.content import PostEdit, own_scheduled_at
+from posts.dashboard.calendar_entries import reason_not_to_move, targets_at_moment
+from posts.dashboard.forms import ScheduleForm
+from posts.dashboard.inputs import get_post_group_of_workspace
+from posts.dashboard.target_moves import TargetTime, target_writes_with_times
+from posts.dashboard.undo import offer_undo_of_move
+from posts.models import PostGroup, PostTarget
+from posts.states import TargetStatus
+from workspaces.workspace_page import WorkspacePage, workspace_page
+
+ENTRY_PARAMETER = "at"  # the time that the entry has now; the other parameters are those of the calendar
+
+
+@workspace_page("GET", "POST", operation="posts.update")
+def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """Dashboard page that moves one entry of the calendar: the targets of a post that have the time in the address.
+
+    Then it leads back to the calendar, which offers to undo the move. It shows the form again for an invalid time.
+    """
+    group = get_post_group_of_workspace(page, post_group_id)
+    moment = _moment_of_address(page)
+    targets = targets_at_moment(group, moment)
+    if not targets:
+        raise PageRefusal("The post has no longer this time. Look at the calendar again.")
+    reason = reason_not_to_move(page, group, targets)
+    sent = page.request.POST if page.request.method == "POST" else None
+    schedule = ScheduleForm(sent, zone=page.zone, at=moment, required=True)
+    if sent is not None and not reason and schedule.is_valid():
+        try:
+            at = schedule.publishing_time
+            version = group.content_version
+            edit = _edit_that_moves(group, targets, at)
+            services.update_post(caller=page.caller, post_group_id=group.id, content_version=version, edit=edit)
+        except ValidationFailed as error:
+            for row in error.details or []:
+                schedule.add_error("when", field_sentence(row))
+        else:
+            undo = offer_undo_of_move(group, targets).address(page)
+            return _back_to_calendar(page, _moved_message(page, group, targets, at), undo)
+    if sent is not None and reason:
+        raise PageRefusal(reason)
+    others = len(_targets_that_remain(group, targets))
+    shown = {"group": group, "targets": targets, "schedule": schedule, "reason": reason, "others": others}
+    return page.render("posts/move.html", status=200 if sent is None else 422, back=_calendar_address(page), **shown)
+
+
+def _moment_of_address(page: WorkspacePage) -> datetime:
+    try:
+        moment = parse_datetime(page.request.GET.get(ENTRY_PARAMETER, ""))
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise NotFound()
+    return moment
+
+
+def _edit_that_moves(group: PostGroup, targets: Collection[PostTarget], at: datetime | None) -> PostEdit:
+    """Return the edit that gives these targets of a post another time; the others keep theirs.
+
+    If all of them have the time of the post, the post itself is moved.
+    """
+    if not _targets_that_remain(group, targets) and not any(own_scheduled_at(group, each) for each in targets):
+        return PostEdit(scheduled_at=at)
+    moved = {each.account_id: TargetTime(at, slot=False) for each in targets}
+    return PostEdit(targets=target_writes_with_times(group, moved))
+
+
+def _targets_that_remain(group: PostGroup, targets: Collection[PostTarget]) -> list[PostTarget]:
+    moved = {each.id for each in targets}
+    return [each for each in group.targets.all() if each.id not in moved and each.status != TargetStatus.CANCELLED]
+
+
+def _moved_message(page: WorkspacePage, group: PostGroup, targets: Collection[PostTarget], at: datetime | None) -> str:
+    words = f"Moved to {date_format(at.astimezone(page.zone), 'l, j F Y, H:i')}." if at else "Moved."
+    if not _targets_that_remain(group, targets):
+        return words
+    accounts = "account" if len(targets) == 1 else "accounts"
+    return f"{words} The post has several times: only the {len(targets)} {accounts} of this entry moved."
+
+
+def _back_to_calendar(page: WorkspacePage, message: str, undo: str) -> HttpResponse:
+    messages.success(page.request, message, extra_tags=undo)
+    return page.redirect(_calendar_address(page))
+
+
+def _calendar_address(page: WorkspacePage) -> str:
+    query = page.request.GET.copy()
+    query.pop(ENTRY_PARAMETER, None)
+    return f"{page.url_of_page('calendar')}?{query.urlencode()}"

@@ -1,0 +1,128 @@
+"""The calendar in a browser: its views and filters, with the mouse, with the keyboard alone and without scripts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.full_workspace import FullWorkspace
+from tests.browser.page_checks import PageChecker
+from tests.browser.service import Workspace
+
+
+def calendar_path(workspace: Workspace, **query: str) -> str:
+    """The address of the workspace's calendar."""
+    return f"/dashboard/workspaces/{workspace.id}/calendar?" + "&".join(f"{name}={value}" for name, value in query.items())
+
+
+def day_ahead(days: int, hour: int = 8) -> datetime:
+    return datetime.now(UTC).replace(hour=hour, minute=0, second=0, microsecond=0) + timedelta(days=days)
+
+
+@pytest.mark.parametrize("view", ["month", "week", "day", "list"])
+def test_each_view_shows_the_posts(
+    open_page: OpenPage, full_workspace: FullWorkspace, checker: PageChecker, view: str
+) -> None:
+    page = open_page(calendar_path(full_workspace.workspace, view=view))
+    entry = page.locator(".entry", has_text="The rye is out of the oven.")
+    expect(entry.get_by_role("img", name="Bluesky")).to_be_visible()
+    expect(entry.locator("img")).to_have_js_property("naturalWidth", 320)
+    checker.check(page, f"calendar-{view}")
+
+
+def test_posts_are_found_with_the_keyboard(open_page: OpenPage, workspace: Workspace) -> None:
+    post_calendar_texts(workspace)
+    page = open_page(calendar_path(workspace, view="list"))
+    expect(page.locator(".entry")).to_have_count(2)
+    page.get_by_text("Filter", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Text", exact=True).focus()
+    page.keyboard.type("bread")
+    page.keyboard.press("Enter")
+
+    expect(page.locator(".entry")).to_have_count(1)
+    assert "q=bread" in page.url
+    page.get_by_role("link", name="Show all").click()
+    expect(page.locator(".entry")).to_have_count(2)
+
+
+def test_the_plus_of_an_hour_opens_the_composer_without_scripts(open_page: OpenPage, workspace: Workspace) -> None:
+    day = f"{day_ahead(3):%Y-%m-%d}"
+    page = open_page(calendar_path(workspace, view="day", date=day), java_script_enabled=False)
+    page.get_by_role("link", name="New post at 15:00").click()
+    expect(page.get_by_label("When to publish")).to_have_value(f"{day}T15:00")
+
+
+def post_calendar_texts(workspace: Workspace) -> None:
+    for number, text in enumerate(("Fresh bread", "Warm rolls")):
+        workspace.post(text, workspace.account("mastodon"), scheduled_at=day_ahead(2 + number).isoformat())
+
+
+def test_a_post_is_dragged_to_another_day_and_hour(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
+    post = workspace.post("Drag me", workspace.account("mastodon"), scheduled_at=day_ahead(10).isoformat())
+    there = day_ahead(12)
+    page = open_page(calendar_path(workspace, view="list", date=f"{day_ahead(9):%Y-%m-%d}"))
+    page.locator(".entry", has_text="Drag me").drag_to(page.locator(f'[data-day="{there:%Y-%m-%d}"]'))
+    expect(page.locator("#messages")).to_contain_text(f"Moved to {there:%A}, {there.day} {there:%B %Y}, 08:00.")
+    checker.check(page, "calendar-moved")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.locator("#messages")).to_contain_text("Undone: the post has its former time again.")
+    assert time_of(workspace, post) == day_ahead(10)
+
+    page.goto(calendar_path(workspace, view="day", date=f"{day_ahead(10):%Y-%m-%d}"))
+    page.locator(".entry", has_text="Drag me").drag_to(page.locator('[data-hour="11"]'))
+    expect(page.locator("#messages")).to_contain_text("11:00.")
+    assert time_of(workspace, post) == day_ahead(10, 11)
+
+
+def test_what_was_published_cannot_be_dragged(open_page: OpenPage, workspace: Workspace) -> None:
+    workspace.post("Gone out", workspace.account("mastodon"))
+    page = open_page(calendar_path(workspace, view="list"))
+    tomorrow = page.locator(f'[data-day="{day_ahead(1):%Y-%m-%d}"]')
+    page.locator(".entry", has_text="Gone out").drag_to(tomorrow)
+    expect(page.get_by_role("link", name="Gone out")).to_have_attribute(
+        "title", "It is being published or was published, so its time can no longer be changed."
+    )
+    expect(tomorrow.locator(".entry")).to_have_count(0)
+
+
+@pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}, {"has_touch": True}])
+def test_a_post_is_moved_with_the_form(
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker, options: dict[str, bool]
+) -> None:
+    post = workspace.post("Move me", workspace.account("mastodon"), scheduled_at=day_ahead(10).isoformat())
+    page = open_page(calendar_path(workspace, view="list", date=f"{day_ahead(9):%Y-%m-%d}"), **options)
+    link = page.get_by_role("link", name="Move the post of 08:00…")
+    if "has_touch" in options:
+        link.tap()
+    else:
+        link.focus()
+        page.keyboard.press("Enter")
+    page.get_by_label("When to publish").fill(f"{day_ahead(13, 9):%Y-%m-%dT%H:%M}")
+    if not options:
+        checker.check(page, "calendar-move")
+    page.get_by_role("button", name="Move", exact=True).click()
+
+    expect(page.locator("#messages")).to_contain_text("Moved to")
+    expect(page.locator(f'[data-day="{day_ahead(13):%Y-%m-%d}"]')).to_contain_text("Move me")
+    assert time_of(workspace, post) == day_ahead(13, 9)
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.locator(f'[data-day="{day_ahead(10):%Y-%m-%d}"]')).to_contain_text("Move me")
+
+
+def test_the_time_zone_of_the_browser_is_offered(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
+    page = open_page(calendar_path(workspace), timezone_id="America/New_York")
+    expect(page.locator("main")).to_contain_text("Times are in the UTC time zone.")
+    checker.check(page, "calendar-zone")
+    page.get_by_role("button", name="Use America/New York for the workspace").click()
+    page.goto(calendar_path(workspace))
+    expect(page.locator("main")).to_contain_text("Times are in the America/New_York time zone.")
+    expect(page.locator("#zone")).to_be_hidden()
+
+
+def time_of(workspace: Workspace, post: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(workspace.call("GET", f"/posts/{post['id']}")["post_group"]["scheduled_at"])
