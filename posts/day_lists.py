@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Count, F, Min, Q, QuerySet, Window
 from django.db.models.functions import Coalesce, Left, RowNumber, TruncDate
+from django.db.models.lookups import GreaterThanOrEqual, LessThan
 from django.utils import timezone
 
 from config.api.caller import Caller, require_access
@@ -21,6 +22,7 @@ from posts.target_times import MAX_SCHEDULE_AHEAD
 
 STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
 EXCERPT_CHARACTERS = 80  # beginning of the text that the calendar shows
+_STATUSES_IN_CALENDAR = [status for status in TargetStatus if status != TargetStatus.CANCELLED]
 SHOWN_AT = Coalesce("scheduled_at", "created_at")
 
 
@@ -52,8 +54,18 @@ def scheduled_posts_of_day(
     """
     require_access(caller, workspace_id, "posts.read", write=False)
     require_in_workspace(workspace_id, account_id=account_id)
-    targets = _targets_in_window(workspace_id, window, platform=platform, account_id=account_id)
-    rows = _groups_of_targets(targets.filter(scheduled_at__isnull=False), "listed_at")
+    # One join, since a query of the window's targets inside that of the groups takes about a quarter more time.
+    time = Coalesce("targets__scheduled_at", "targets__created_at")  # uses the index target_by_time
+    wanted = {"targets__platform": platform, "targets__account_id": account_id}
+    rows = PostGroup.objects.filter(
+        GreaterThanOrEqual(time, window[0]),
+        LessThan(time, window[1]),
+        targets__account__workspace_id=workspace_id,
+        targets__scheduled_at__isnull=False,
+        targets__status__in=_STATUSES_IN_CALENDAR,
+        **{name: value for name, value in wanted.items() if value is not None},
+    ).exclude(status__in=STATUSES_NOT_IN_CALENDAR)
+    rows = rows.annotate(listed_at=Min("targets__scheduled_at"))
     return paginate_earliest_first(rows, field="listed_at", limit=limit, cursor=cursor, fetch=fetch_post_summaries)
 
 
@@ -114,17 +126,16 @@ def calendar_targets(
 
 
 def _targets_in_window(
-    workspace_id: str, window: tuple[datetime, datetime], *, platform: str | None = None, account_id: str | None = None
+    workspace_id: str, window: tuple[datetime, datetime], *, account_id: str | None = None
 ) -> QuerySet[PostTarget]:
     """Return the targets of released and waiting posts in a window of time, with their time `shown_at`."""
-    wanted = {"platform": platform, "account_id": account_id}
-    return (
+    targets = (
         PostTarget.objects.annotate(shown_at=SHOWN_AT)  # uses the index target_by_time
         .filter(account__workspace_id=workspace_id, shown_at__gte=window[0], shown_at__lt=window[1])
-        .filter(**{name: value for name, value in wanted.items() if value is not None})
         .exclude(status=TargetStatus.CANCELLED)
         .exclude(group__status__in=STATUSES_NOT_IN_CALENDAR)
     )
+    return targets if account_id is None else targets.filter(account_id=account_id)
 
 
 def _targets_in_calendar(
