@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.core.management import call_command
 from django.db import connection, transaction
@@ -14,14 +15,18 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
+from accounts.slots import WEEKDAYS
 from auditlog.selectors import audit_entries_of_workspace
 from billing.month_usage import workspace_month_bill, workspace_month_usage
 from config.api.caller import Caller, system_caller
 from config.jobs.claims import claim_due
-from posts.day_lists import scheduled_posts_of_day
-from posts.models import PostTarget
+from posts.calendar_feeds import targets_in_feed
+from posts.day_lists import first_calendar_posts_per_day, scheduled_posts_of_day
+from posts.models import PostTarget, Series
 from posts.publishing.attempts import LEASE, claim_targets
 from posts.selectors import get_post_group, search_posts
+from posts.series_selectors import series_of_workspace, upcoming_occurrences_of
+from posts.slot_choice import next_slots
 from tests.bench import history
 from tests.bench.history import LARGE
 from webhooks.models import Delivery
@@ -29,17 +34,24 @@ from workspaces.models import User
 from workspaces.services import create_workspace
 
 Read = Callable[[], Any]
+SLOTS = [{"weekday": weekday, "time": time} for weekday in WEEKDAYS for time in ("09:00", "12:30", "17:00")]
 
 
 def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Read]:
     """Return the reads by name; `post_group_id` is a group in the middle of the history."""
     now = timezone.now()
     day = datetime(now.year, now.month, now.day, tzinfo=UTC) - timedelta(days=1)
+    one_day = (day, day + timedelta(days=1))
     here: dict[str, Any] = {"caller": caller, "workspace_id": workspace_id}
+    account = ConnectedAccount.objects.filter(workspace_id=workspace_id).exclude(slots=[]).get()
     return {
         "claim of due targets": _claim,
         "claim of due deliveries": lambda: claim_due(Delivery.objects.all(), limit=100, lease=LEASE),
-        "GET /posts (a day)": lambda: scheduled_posts_of_day(**here, window=(day, day + timedelta(days=1)), limit=50),
+        "GET /posts (a day)": lambda: scheduled_posts_of_day(**here, window=one_day, limit=50),
+        "calendar (a day)": lambda: first_calendar_posts_per_day(**here, window=one_day, zone=ZoneInfo("UTC"), per_day=50),
+        "calendar feed": lambda: targets_in_feed(workspace_id),
+        "GET /accounts/{id}/slots/next": lambda: next_slots(account, count=10),
+        "GET /series": lambda: upcoming_occurrences_of(series_of_workspace(**here, limit=50).rows),
         "GET /posts/{id}": lambda: get_post_group(caller=caller, post_group_id=post_group_id).targets.all()[:],
         "GET /posts/search": lambda: search_posts(**here, status="published", limit=50),
         "what needs a person": lambda: search_posts(**here, status="failed", limit=50),
@@ -89,6 +101,22 @@ def _sequential(node: dict[str, Any]) -> list[str]:
     return here + [table for part in node.get("Plans", []) for table in _sequential(part)]
 
 
+def add_slots_and_series(workspace_id: str) -> None:
+    """Give the workspace's first account slots, and the workspace a daily series of posts to it."""
+    account = ConnectedAccount.objects.filter(workspace_id=workspace_id).earliest("pk")
+    ConnectedAccount.objects.filter(pk=account.pk).update(slot_timezone="Europe/Berlin", slots=SLOTS)
+    target = {"platform": account.platform, "connected_account_id": account.pk}
+    Series.objects.create(
+        workspace_id=workspace_id,
+        timezone="Europe/Berlin",
+        starts_at="2026-01-01T09:00",
+        rrule="FREQ=DAILY",
+        post={"text": "Every day", "targets": [target]},
+        cost_cents_each=1,
+        maker="system:system",
+    )
+
+
 class Scene:
     """A workspace with a history, in the empty database of the settings."""
 
@@ -99,6 +127,7 @@ class Scene:
         self.workspace_id = create_workspace(caller=caller, owner_user_id=owner.id, name="Scale").workspace.id
         accounts = ConnectedAccount.objects.filter(workspace_id=self.workspace_id)
         self.account_ids = list(accounts.values_list("pk", flat=True))
+        add_slots_and_series(self.workspace_id)
 
     def load(self, first: int, last: int, report: Callable[[int], None] | None = None) -> None:
         """Create groups of these numbers (tests/bench/history.py); with `report`, millions of them."""

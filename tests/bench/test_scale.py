@@ -8,7 +8,7 @@ from django.db import connection
 from config.api.caller import system_caller
 from tests import factories
 from tests.bench import history
-from tests.bench.reads import reads, whole_tables_read
+from tests.bench.reads import add_slots_and_series, reads, whole_tables_read
 from workspaces.models import Workspace
 
 GROUPS = 20_000
@@ -17,6 +17,7 @@ GROUPS = 20_000
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="the plans are PostgreSQL's")
 def test_no_frequent_read_scans_a_whole_table(workspace: Workspace) -> None:
     accounts = [account.id for account in factories.AccountFactory.create_batch(2, workspace=workspace)]
+    add_slots_and_series(workspace.id)
     history.load(workspace_id=workspace.id, account_ids=accounts, first=1, last=GROUPS)
     history.analyze()
     middle = history.group_id(GROUPS // 2)
