@@ -76,6 +76,13 @@ def next_slots(account: ConnectedAccount, *, count: int) -> Sequence[tuple[SlotO
     return [(each, taken.get(each.at)) for each in occurrences]
 
 
+def taken_slots(account_ids: Collection[str], window: tuple[datetime, datetime]) -> set[tuple[str, datetime]]:
+    """Return the slots of these accounts that posts have taken in a window of time, as pairs of account id and instant."""
+    targets = PostTarget.objects.filter(account__in=account_ids, slot=True).exclude(status__in=FREED_SLOT_STATUSES)
+    in_window = targets.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1])
+    return set(in_window.values_list("account_id", "scheduled_at"))  # type: ignore[arg-type]  # they have times
+
+
 def _targets_in_slots(account_id: str, earliest: datetime) -> QuerySet[PostTarget]:
     targets = PostTarget.objects.filter(account=account_id, slot=True, scheduled_at__gte=earliest)
     return targets.exclude(status__in=FREED_SLOT_STATUSES)

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from accounts.platforms.marks import platform_mark_sprite
 from posts.dashboard.calendar_days import SPAN_OF_VIEW, date_from_query, week_of
 from posts.dashboard.calendar_entries import CalendarEntry, prepare_calendar_entries
+from posts.dashboard.calendar_slots import EmptySlot, empty_slots_by_day
 from posts.dashboard.listing import calendar_filters_from_query, post_filter_choices
 from posts.day_lists import STATUSES_NOT_IN_CALENDAR, first_calendar_posts_per_day
 from posts.models import PostGroup
@@ -33,6 +34,7 @@ class CalendarHour:
     hour: int
     when: str
     entries: list[CalendarEntry]
+    slots: list[EmptySlot]
     is_now: bool
 
 
@@ -48,6 +50,7 @@ class CalendarDay:
     total: int
     inside: bool
     now: datetime
+    slots: list[EmptySlot]
 
     @property
     def today(self) -> bool:
@@ -86,7 +89,8 @@ class CalendarDay:
             when = f"{self.date:%Y-%m-%d}T{hour:02}:00" if ends > self.now else ""
             entries = [each for each in self.entries if each.local_time.hour == hour]
             if when or entries:
-                found.append(CalendarHour(hour, when, entries, self.today and self.now.hour == hour))
+                slots = [each for each in self.slots if each.local_time.hour == hour]
+                found.append(CalendarHour(hour, when, entries, slots, self.today and self.now.hour == hour))
         return found
 
 
@@ -126,12 +130,15 @@ def calendar(page: WorkspacePage) -> HttpResponse:
     entries: dict[date, list[CalendarEntry]] = {}
     for entry in prepare_calendar_entries(page, groups):
         entries.setdefault(entry.local_time.date(), []).append(entry)
+    choices = post_filter_choices(page)
+    slots = empty_slots_by_day(view, span.window(page.zone), [account for account, _ in choices["accounts"]], filters)
     month = span.dates[min(7, span.days - 1)].month  # the grid of a month begins in the week of its first day
     days = [
-        CalendarDay(day, entries.get(day, []), totals.get(day, 0), view != "month" or day.month == month, now)
+        CalendarDay(
+            day, entries.get(day, []), totals.get(day, 0), view != "month" or day.month == month, now, slots.get(day, [])
+        )
         for day in span.dates
     ]
-    shown = [entry for day in days for entry in day.entries]
     return page.render(
         "posts/calendar.html",
         view=view,
@@ -143,12 +150,12 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         filters=filters,
         is_filtered=filters != type(filters)(),
         states=SHOWN_STATUSES,
-        sprite=_sprite(shown),
+        sprite=_sprite(days),
         calendar_query=page.request.GET.urlencode(),
         day_page=day_page,
         has_next_page=view == "day" and days[0].total > day_page * per_day,
         for_a_person=GROUP_STATUSES_NEEDING_A_PERSON,
-        **post_filter_choices(page),
+        **choices,
     )
 
 
@@ -170,8 +177,9 @@ def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekDay]:
     return [WeekDay(day, posts.get(day, []), totals.get(day, 0), day == today) for day in span.dates]
 
 
-def _sprite(entries: Sequence[CalendarEntry]) -> SafeString:
-    return platform_mark_sprite(tuple(sorted({name for entry in entries for name, _ in entry.marks})))
+def _sprite(days: Sequence[CalendarDay]) -> SafeString:
+    names = {name for day in days for entry in day.entries for name, _ in entry.marks}
+    return platform_mark_sprite(tuple(sorted(names | {slot.account.platform for day in days for slot in day.slots})))
 
 
 def _page_of_day(written: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.contrib import messages
@@ -15,6 +15,7 @@ from config.pages.sentences import PageRefusal, field_sentence
 from posts import services
 from posts.content import PostEdit, own_scheduled_at
 from posts.dashboard.calendar_entries import reason_not_to_move, targets_at_moment
+from posts.dashboard.calendar_slots import is_slot_of
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace
 from posts.dashboard.target_moves import TargetTime, target_writes_with_times
@@ -44,7 +45,7 @@ def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         try:
             at = schedule.publishing_time
             version = group.content_version
-            edit = _edit_that_moves(group, targets, at)
+            edit = _edit_that_moves(group, targets, at, takes_slot=_takes_slot(page, targets, at))
             services.update_post(caller=page.caller, post_group_id=group.id, content_version=version, edit=edit)
         except ValidationFailed as error:
             for row in error.details or []:
@@ -69,14 +70,24 @@ def _moment_of_address(page: WorkspacePage) -> datetime:
     return moment
 
 
-def _edit_that_moves(group: PostGroup, targets: Collection[PostTarget], at: datetime | None) -> PostEdit:
+def _takes_slot(page: WorkspacePage, targets: Sequence[PostTarget], at: datetime | None) -> bool:
+    """Return whether an entry of one account was dropped on an empty slot of this account."""
+    dropped_on = page.request.POST.get("slot_of", "")
+    return [each.account_id for each in targets] == [dropped_on] and at is not None and is_slot_of(targets[0].account, at)
+
+
+def _edit_that_moves(group: PostGroup, targets: Collection[PostTarget], at: datetime | None, *, takes_slot: bool) -> PostEdit:
     """Return the edit that gives these targets of a post another time; the others keep theirs.
 
-    If all of them have the time of the post, the post itself is moved.
+    If all of them have the time of the post and take no slot, the post itself is moved.
     """
-    if not _targets_that_remain(group, targets) and not any(own_scheduled_at(group, each) for each in targets):
+    if (
+        not takes_slot
+        and not _targets_that_remain(group, targets)
+        and not any(own_scheduled_at(group, each) for each in targets)
+    ):
         return PostEdit(scheduled_at=at)
-    moved = {each.account_id: TargetTime(at, slot=False) for each in targets}
+    moved = {each.account_id: TargetTime(at, slot=takes_slot) for each in targets}
     return PostEdit(targets=target_writes_with_times(group, moved))
 
 

@@ -114,6 +114,26 @@ def test_a_post_is_moved_with_the_form(
     expect(page.locator(f'[data-day="{day_ahead(10):%Y-%m-%d}"]')).to_contain_text("Move me")
 
 
+def test_empty_slots_are_filled(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
+    account, there = workspace.account("mastodon"), day_ahead(12, 14)
+    slot = {"weekday": f"{there:%a}".lower(), "time": "14:00"}
+    path = f"/accounts/{account['connected_account_id']}/slots"
+    workspace.call("PUT", path, {"slots": [slot], "timezone": "UTC"})
+    post = workspace.post("Fill it", account, scheduled_at=day_ahead(10).isoformat())
+    page = open_page(calendar_path(workspace, view="list", date=f"{day_ahead(9):%Y-%m-%d}"))
+    empty = page.locator(f'[data-day="{there:%Y-%m-%d}"] .slot')
+    checker.check(page, "calendar-slots")
+    page.locator(".entry", has_text="Fill it").drag_to(empty)
+    expect(page.locator("#messages")).to_contain_text("14:00.")
+    expect(empty).to_have_count(0)
+    assert time_of(workspace, post) == there
+
+    page.get_by_role("button", name="Undo", exact=True).click()
+    empty.get_by_role("link").click()
+    expect(page.get_by_label("When to publish").first).to_have_value(f"{there:%Y-%m-%dT%H:%M}")
+    expect(page.get_by_role("checkbox", name="Mastodon")).to_be_checked()
+
+
 def test_the_time_zone_of_the_browser_is_offered(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
     page = open_page(calendar_path(workspace), timezone_id="America/New_York")
     expect(page.locator("main")).to_contain_text("Times are in the UTC time zone.")

@@ -38,6 +38,7 @@ document.addEventListener("drop", (event) => {
   const time = place.dataset.time ?? `${place.dataset.hour ?? hour}:${minute}`;
   form.action = dragged.dataset.move;
   form.elements.when.value = `${place.dataset.day}T${time}`;
+  form.elements.slot_of.value = place.dataset.account ?? "";
   form.requestSubmit();
 });
 

@@ -131,3 +131,38 @@ def test_posts_of_other_workspaces_are_not_found(
     move(dashboard, group, TOMORROW, "2027-03-12T07:00")
     assert times() == [TOMORROW]
     assert PostGroup.objects.count() == 1
+
+
+def test_a_post_takes_the_empty_slot_on_which_it_is_dropped(
+    dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount]
+) -> None:
+    friday = [{"weekday": "fri", "time": "09:00"}]
+    ConnectedAccount.objects.filter(pk=accounts[0].id).update(slots=friday, slot_timezone="UTC")
+    group = create(api, accounts[0], scheduled_at=TOMORROW)
+    page = dashboard.get("calendar", view="week").content.decode()
+    assert f"when=2027-03-12T09:00&amp;account={accounts[0].id}" in page
+    assert "Empty" not in words(dashboard.get("calendar", view="week", platform=accounts[1].platform))
+
+    move(dashboard, group, TOMORROW, "2027-03-12T09:00", slot_of=accounts[0].id)
+    target = the_group().targets.get()
+    assert (times(), target.slot) == (["2027-03-12T09:00:00Z"], True)
+    assert "Empty" not in words(dashboard.get("calendar", view="week"))
+
+    answer = move(dashboard, group, "2027-03-12T09:00:00Z", "2027-03-13T09:00", slot_of=accounts[0].id)
+    target.refresh_from_db()
+    assert (target.scheduled_at, target.slot) == (datetime(2027, 3, 13, 9, tzinfo=UTC), False), "Saturday has no slot."
+    undo(dashboard, answer)
+    target.refresh_from_db()
+    assert (times(), target.slot) == (["2027-03-12T09:00:00Z"], True)
+
+
+def test_a_slot_is_taken_once(dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount]) -> None:
+    friday = [{"weekday": "fri", "time": "09:00"}]
+    ConnectedAccount.objects.filter(pk=accounts[0].id).update(slots=friday, slot_timezone="UTC")
+    first, second = (create(api, accounts[0], text=text, scheduled_at=TOMORROW) for text in ("First", "Second"))
+    for group in (first, second):
+        move(dashboard, group, TOMORROW, "2027-03-12T09:00", slot_of=accounts[0].id)
+
+    assert PostGroup.objects.get(pk=first["id"]).targets.get().slot
+    target = PostGroup.objects.get(pk=second["id"]).targets.get()
+    assert (target.slot, target.scheduled_at) == (False, datetime.fromisoformat(TOMORROW))
