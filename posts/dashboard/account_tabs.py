@@ -11,6 +11,7 @@ from accounts.platforms.thread_option import further_segment_texts
 from posts.dashboard.checked_content import CheckedTarget
 from posts.dashboard.composition import capabilities_of_account
 from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
+from posts.dashboard.thread_fields import options_and_thread
 
 if TYPE_CHECKING:
     from posts.dashboard.composer import Composer
@@ -27,6 +28,8 @@ class AccountTab:
     options: PlatformOptionsForm
     schedule: ScheduleForm
     in_slot: bool
+    segments: list[str]  # the texts of a thread after the first
+    may_have_thread: bool
     thread_unproven: str  # warning about this target's thread; empty without a thread
     focused: bool
     open: bool
@@ -37,14 +40,17 @@ def account_tab(composer: Composer, target: dict[str, Any], account: ConnectedAc
     """Return the tab of a chosen account; `target` is its content in the format of POST /posts."""
     capabilities = capabilities_of_account(account)
     thread, sent = capabilities.thread, composer.sent
+    options, segments = options_and_thread(capabilities, target["options"])
     return AccountTab(
         account=account,
         label=get_adapter(account.platform).label,
         text=target["text"],
         typed=sent.get(f"text-{account.id}", "") if target["text"] is None and sent else target["text"] or "",
-        options=PlatformOptionsForm(capabilities.options, prefix=account.id, options=target["options"]),
+        options=PlatformOptionsForm(capabilities.options, prefix=account.id, options=options),
         schedule=composer.account_times.forms[account.id],
         in_slot=account.id in composer.account_times.in_slots,
+        segments=segments,
+        may_have_thread=thread is not None,
         thread_unproven=thread.unproven if thread and further_segment_texts(target["options"]) else "",
         focused=account.id == composer.focus,
         open=account.id == composer.open_tab,

@@ -44,14 +44,20 @@ class CheckedTarget:
 
     @property
     def remaining_length(self) -> int:
-        """Return how much longer the text may be; a negative number if it is too long."""
-        return self.validation.target.text_limit - self.validation.text_length
+        """Return how much longer the text may be, or the part of a thread nearest to its limit; negative if too long."""
+        further = [self.thread_limit - segment.length for segment in self.preview.segments[1:]]
+        return min([self.validation.target.text_limit - self.validation.text_length, *further])
+
+    @property
+    def thread_limit(self) -> int:
+        """Return the maximum length of the further posts of a checked target's thread."""
+        return self.validation.target.capabilities.text.max_length
 
     @property
     def used_percent(self) -> int:
         """Return how much of the allowed length of its text a checked target uses, at most 100 per cent."""
         limit = self.validation.target.text_limit
-        return min(100, 100 * self.validation.text_length // limit) if limit else 100
+        return min(100, max(0, 100 - 100 * self.remaining_length // limit)) if limit else 100
 
     @property
     def is_near_limit(self) -> bool:
@@ -70,7 +76,7 @@ def prepare_checks_for_display(found: Sequence[TargetValidation], pictures: list
     checks, room = [], MAX_CHARACTERS_OF_ALL_PREVIEWS
     for each in found:
         checks.append(_prepare_check(each, pictures, room))
-        room -= sum(map(len, checks[-1].preview.segments))
+        room -= sum(len(segment.text) for segment in checks[-1].preview.segments)
     return checks
 
 

@@ -118,6 +118,8 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
             composer.composition.move_media_forward(subject)
         case "repair":
             composer.repair_issue(subject)
+        case "thread":
+            composer.change_thread(*f"{subject}::".split(":")[:3])
 
 
 def _save(composer: Composer, how: str) -> HttpResponse:

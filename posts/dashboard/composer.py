@@ -27,11 +27,12 @@ from posts.dashboard import composer_draft_forms
 from posts.dashboard.account_tabs import AccountTab, account_tab
 from posts.dashboard.account_times import AccountTimes
 from posts.dashboard.checked_content import CheckedTarget, prepare_checks_for_display
-from posts.dashboard.composition import Composition, find_issue
+from posts.dashboard.composition import Composition, capabilities_of_account, find_issue
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import validate_page_input
 from posts.dashboard.shown_groups import ShownAsset, shown_attachments
 from posts.dashboard.submit_buttons import SubmitButton, submit_buttons
+from posts.dashboard.thread_fields import change_thread
 from posts.models import ComposerDraft, PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.services import composer_drafts
@@ -117,6 +118,14 @@ class Composer:
         if issue.field.startswith("targets["):
             self.focus = self.composition.account_ids[int(issue.field.removeprefix("targets[").partition("]")[0])]
         self.__dict__.pop("validation", None)
+
+    def change_thread(self, change: str, account_id: str, place: str) -> None:
+        """Change the thread of a chosen account as the clicked button says, and open the tab of this account."""
+        account = next((each for each in self.accounts if each.id == account_id), None)
+        target = next((each for each in self.composition.targets if each["connected_account_id"] == account_id), None)
+        if account and target:
+            change_thread(capabilities_of_account(account), target, self.composition.text, change, place)
+            self.focus = account_id
 
     def save_draft(self) -> None:
         """Save the submitted form as the composer's draft, so that nothing is lost when the page is left."""
@@ -221,7 +230,7 @@ class Composer:
         prefixes = tuple(
             f"{start}{account_id}{end}"
             for account_id in ids
-            for start, end in (("own-", ""), ("text-", ""), ("", "-"), ("time-", "-"))
+            for start, end in (("own-", ""), ("text-", ""), ("thread-", ""), ("", "-"), ("time-", "-"))
         )
         if self.sent is None or not prefixes:
             return []

@@ -18,6 +18,7 @@ from posts.content import own_scheduled_at
 from posts.dashboard.account_times import AccountTimes
 from posts.dashboard.forms import PlatformOptionsForm
 from posts.dashboard.inputs import normalize_newlines_and_nul
+from posts.dashboard.thread_fields import thread_of_form
 from posts.models import PostGroup
 from posts.validation import Validation
 
@@ -148,12 +149,14 @@ def _time_entry(at: datetime | None, *, in_slot: bool) -> dict[str, Any]:
 
 def _target_entry(sent: QueryDict, account: ConnectedAccount, times: AccountTimes) -> dict[str, Any]:
     own = normalize_newlines_and_nul(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
-    form = PlatformOptionsForm(capabilities_of_account(account).options, sent, prefix=account.id, options={})
+    capabilities = capabilities_of_account(account)
+    form = PlatformOptionsForm(capabilities.options, sent, prefix=account.id, options={})
+    thread = thread_of_form(sent, account.id) if capabilities.thread else {}
     target = {
         "platform": account.platform,
         "connected_account_id": account.id,
         "text": own,
-        "options": form.submitted_options,
+        "options": form.submitted_options | thread,
     }
     return {**target, **_time_entry(times.entered.get(account.id), in_slot=account.id in times.in_slots)}
 

@@ -30,10 +30,18 @@ class LinkCard:
 
 
 @dataclass(frozen=True)
+class PreviewSegment:
+    """One post of a previewed thread, or the post itself: its text as HTML, and its length as the platform counts it."""
+
+    text: SafeString
+    length: int
+
+
+@dataclass(frozen=True)
 class PostPreview:
     """A post as a platform will show it to readers: author, title, texts, pictures, link card and poll.
 
-    `segments` are the text of the post and those of the further posts of a thread. `left_out` counts the characters that are
+    `segments` are the post itself and the further posts of a thread. `left_out` counts the characters that are
     not shown.
     """
 
@@ -41,7 +49,7 @@ class PostPreview:
     label: str
     look: PostLook
     title: str
-    segments: list[SafeString]
+    segments: list[PreviewSegment]
     left_out: int
     pictures: list[ShownAsset]
     card: LinkCard | None
@@ -71,6 +79,7 @@ def preview_post(target: TargetToValidate, pictures: list[ShownAsset], *, room: 
     adapter = get_adapter(target.account.platform)
     room = min(room, MAX_PREVIEW_CHARACTERS)
     texts = (target.shown_text, *further_segment_texts(target.options))
+    count, features = target.capabilities.text.count, target.capabilities.features
     shown = []
     for text in texts:
         shown.append(text[:room])
@@ -80,7 +89,10 @@ def preview_post(target: TargetToValidate, pictures: list[ShownAsset], *, room: 
         label=adapter.label,
         look=adapter.look,
         title=str(target.options.get(adapter.look.title_option, "")),
-        segments=[mark_links_tags_and_mentions(text, target.capabilities.features) for text in shown],
+        segments=[
+            PreviewSegment(mark_links_tags_and_mentions(part, features), target.cached(count, text))
+            for part, text in zip(shown, texts, strict=True)
+        ],
         left_out=sum(map(len, texts)) - sum(map(len, shown)),
         pictures=pictures,
         card=_link_card(target),

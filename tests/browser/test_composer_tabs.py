@@ -97,3 +97,35 @@ def test_tabs_work_without_scripts(open_page: OpenPage, workspace: Workspace) ->
     expect(page.get_by_role("radio", name="Mastodon")).to_be_checked()
     expect(page.locator("#check > article").nth(1)).to_contain_text("Only there")
     expect(page.locator(".tab", has_text="Mastodon")).to_contain_text("490")
+
+
+def test_a_long_text_becomes_a_thread(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose")
+    page.get_by_label("Text for all accounts").fill("Fresh bread every day. " * 20)
+    choose(page, "Bluesky")
+    expect(page.locator("#check-said")).to_contain_text("1 problem to fix.")
+    page.get_by_role("button", name="Split into a thread").click()
+    expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
+    second = page.get_by_label("Part 2 of the thread")
+    expect(second).to_be_visible()
+    page.get_by_role("button", name="Add a part").click()
+    page.get_by_label("Part 3 of the thread").fill("And a last word")
+    page.get_by_role("button", name="Move up part 3").click()
+    expect(second).to_have_value("And a last word")
+    expect(page.locator("#check .segment")).to_have_count(3)
+    checker.check(page, "compose-thread")
+    page.get_by_role("button", name="Remove part 2").click()
+    expect(page.get_by_label("Part 3 of the thread")).to_have_count(0)
+    expect(second).not_to_have_value("And a last word")
+
+
+def test_a_thread_is_written_without_scripts(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", java_script_enabled=False)
+    page.get_by_label("Text for all accounts").fill("The first part")
+    choose(page, "Mastodon")
+    page.get_by_role("button", name="Show the chosen accounts").click()
+    open_tab(page, "Mastodon")
+    page.get_by_role("button", name="Make it a thread").click()
+    page.get_by_label("Part 2 of the thread").fill("The second part")
+    page.get_by_role("button", name="Publish now").click()
+    expect(page.locator("main")).to_contain_text("The second part")

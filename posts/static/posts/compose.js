@@ -56,7 +56,7 @@ document.addEventListener("htmx:load", () => {
 
 // What is entered while a new part of the form is on its way stays entered in the new part.
 const ENTERED = "input:not([type=hidden], [type=file]), textarea, select";
-const nameOf = (field) => (field.matches("[type=checkbox], [type=radio]") ? `${field.name} ${field.value}` : field.name);
+const nameOf = (field) => (field.matches("[type=checkbox], [type=radio]") ? `${field.name} ${field.value}` : field.id || field.name);
 const valueOf = (field) => (field.matches("[type=checkbox], [type=radio]") ? field.checked : field.value);
 const valuesNow = () => new Map([...composer().querySelectorAll(ENTERED)].map((field) => [nameOf(field), valueOf(field)]));
 

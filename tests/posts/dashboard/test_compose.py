@@ -176,6 +176,15 @@ def test_the_check_shows_the_price(dashboard: Dashboard, workspace: Workspace) -
     assert "It costs $0.20. $1.00 of this month's spend cap is left." in words(part)
 
 
+def test_the_check_says_that_the_spend_cap_would_refuse_the_post(dashboard: Dashboard, workspace: Workspace) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=5)
+    real = AccountFactory(workspace=workspace, sandbox=False, platform="x")
+
+    part = dashboard.compose("check", real, text="See https://example.com", live=True)
+
+    assert "It costs $0.20. It would be refused: only $0.05 of this month's spend cap is left." in words(part)
+
+
 def test_without_scripts_a_check_returns_the_whole_page(dashboard: Dashboard, account: ConnectedAccount) -> None:
     page = dashboard.compose("check", account, text=TOO_LONG)
 

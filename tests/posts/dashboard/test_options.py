@@ -121,7 +121,7 @@ def test_boolean_options_and_a_poll_without_an_end_are_saved(dashboard: Dashboar
     ("name", "options"),
     [
         ("mastodon", {"poll": {"choices": ["One\nof two lines", "b"], "duration_minutes": 60}}),
-        ("mastodon", {"thread": [{"text": "More"}]}),
+        ("mastodon", {"thread": [{"words": "More"}]}),
         ("youtube", {"tags": ["a\nb"]}),
     ],
 )
