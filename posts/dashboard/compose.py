@@ -115,7 +115,9 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
         case "leave-out":
             composer.composition.detach_media(subject)
         case "earlier":
-            composer.composition.move_media_forward(subject)
+            composer.composition.move_media(subject, -1)
+        case "later":
+            composer.composition.move_media(subject, 1)
         case "repair":
             composer.repair_issue(subject)
         case "thread":

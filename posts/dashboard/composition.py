@@ -73,11 +73,11 @@ class Composition:
     def detach_media(self, media_id: str) -> None:
         self.media = [each for each in self.media if each["media_id"] != media_id]
 
-    def move_media_forward(self, media_id: str) -> None:
-        """Move one of the composer's attached media assets one place forward."""
-        place = self.media_ids.index(media_id) if media_id in self.media_ids else 0
-        if place:
-            self.media[place - 1 : place + 1] = [self.media[place], self.media[place - 1]]
+    def move_media(self, media_id: str, places: int) -> None:
+        """Move one of the composer's attached media assets this many places back, or forward if the number is negative."""
+        if media_id in self.media_ids:
+            place = self.media_ids.index(media_id)
+            self.media.insert(max(place + places, 0), self.media.pop(place))
 
     def repair_issue(self, issue: Issue) -> None:
         """Correct a validation issue in the composer's content, if its suggested repair is one that a button can make."""

@@ -11,11 +11,17 @@ from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PHONE, PageChecker
 from tests.browser.service import Workspace
 from tests.browser.test_composer import open_tab
-from tests.media.pictures import jpeg
+from tests.media.pictures import jpeg, png
 
 COUNT_CLICKS = """document.addEventListener("click", ({ detail }) => {
   if (detail) sessionStorage.clicks = 1 + Number(sessionStorage.clicks ?? 0);
 }, true)"""
+
+PASTE = """(field, bytes) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([new Uint8Array(bytes)], "pasted.png", { type: "image/png" }));
+  field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: carried, bubbles: true, cancelable: true }));
+}"""
 
 
 def choose(page: Page, *platforms: str) -> None:
@@ -129,3 +135,10 @@ def test_a_thread_is_written_without_scripts(open_page: OpenPage, workspace: Wor
     page.get_by_label("Part 2 of the thread").fill("The second part")
     page.get_by_role("button", name="Publish now").click()
     expect(page.locator("main")).to_contain_text("The second part")
+
+
+def test_a_picture_is_pasted(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose")
+    page.get_by_label("Text for all accounts").evaluate(PASTE, list(png(320, 240)))
+
+    expect(page.get_by_label("Alt text for pasted.png")).to_be_visible()

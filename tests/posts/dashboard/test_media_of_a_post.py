@@ -99,6 +99,9 @@ def test_assets_of_the_library_are_attached_and_reordered(
 
     moved = dashboard.compose(f"earlier:{two.id}", account, media=[one.id, two.id])
     assert fields(moved, "media") == [two.id, one.id]
+    assert fields(dashboard.compose(f"earlier:{one.id}", account, media=[one.id, two.id]), "media") == [one.id, two.id]
+    moved = dashboard.compose(f"later:{one.id}", account, media=[one.id, two.id])
+    assert fields(moved, "media") == [two.id, one.id]
     left = dashboard.compose(f"leave-out:{two.id}", account, media=[two.id, one.id])
     assert fields(left, "media") == [one.id]
 

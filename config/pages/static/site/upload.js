@@ -1,4 +1,4 @@
-// Files for a page with a form sent by htmx: files dropped onto a .dropzone, the progress, and the message when it fails.
+// Files for a page with a form sent by htmx: files dropped onto a .dropzone or pasted, the progress, and the message when it fails.
 // Without it a button sends the whole form, and the server answers the page.
 "use strict";
 
@@ -23,10 +23,23 @@ document.addEventListener("drop", (event) => {
   if (!zone || !event.dataTransfer.files.length) return;
   event.preventDefault();
   zone.classList.remove("over");
-  const input = zone.querySelector("input[type=file]");
-  input.files = event.dataTransfer.files;
-  input.dispatchEvent(new Event("change", { bubbles: true }));
+  upload(zone, event.dataTransfer.files);
 });
+
+// A pasted picture is uploaded; text that is copied with a picture of itself is pasted as text.
+document.addEventListener("paste", (event) => {
+  const zone = document.querySelector(".dropzone");
+  const { files, types } = event.clipboardData;
+  if (!zone || !files.length || types.includes("text/plain")) return;
+  event.preventDefault();
+  upload(zone, files);
+});
+
+function upload(zone, files) {
+  const input = zone.querySelector("input[type=file]");
+  input.files = files;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+}
 
 document.addEventListener("htmx:xhr:progress", (event) => {
   const bar = document.querySelector("#upload-progress");
