@@ -162,3 +162,9 @@ class SearchPostsQuery(PageQuery):
     agent_id = fields.Identifier("agt", required=False)
     created_after = fields.Timestamp(required=False)
     created_before = fields.Timestamp(required=False)
+    q = fields.Text(
+        source="text",
+        required=False,
+        max_length=200,
+        help_text="Only posts whose text contains this, in any case. Each page searches 1,000 posts, so it may be empty.",
+    )

@@ -163,3 +163,13 @@ def test_a_search_takes_three_queries_for_any_number_of_posts(
     with django_assert_num_queries(3):  # the key, the groups with their targets, the workspace's time zone
         answer = search(api, workspace)
     assert len(ids(answer)) == posts
+
+
+def test_posts_are_found_by_their_text(api: ApiClient, workspace: Workspace, account: ConnectedAccount) -> None:
+    rye, other = create(api, account, text="Rye 100% fresh", draft=True), create(api, account, text="Rolls", draft=True)
+
+    assert ids(search(api, workspace, q="rye 100%")) == [rye["id"]]
+    assert ids(search(api, workspace, q="r")) == [other["id"], rye["id"]]
+    assert ids(search(api, workspace, q="R_e")) == []
+    details = assert_envelope(search(api, workspace, q="x" * 201), 422, "VALIDATION_FAILED")["details"]
+    assert [detail["field"] for detail in details] == ["q"]

@@ -8,6 +8,7 @@ from accounts.models import ConnectedAccount
 from posts.models import PostGroup
 from tests.conftest import ApiClient
 from tests.posts.dashboard.dashboard import Dashboard, words
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, create
 
 
@@ -43,3 +44,20 @@ def test_the_list_is_paginated(dashboard: Dashboard) -> None:
     assert first not in page
     cursor = page.partition("cursor=")[2].partition('"')[0]
     assert first in dashboard.get("posts", status="draft", cursor=cursor).content.decode()
+
+
+def test_posts_are_found_by_text(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
+    create(api, account, text="Fresh bread", draft=True)
+    create(api, account, text="Warm rolls", draft=True)
+
+    shown = dashboard.get("posts", q="BREAD")
+    assert ("Fresh bread" in words(shown), "Warm rolls" in words(shown)) == (True, False)
+    assert 'value="BREAD"' in shown.content.decode()
+
+
+def test_a_failed_post_says_why_in_its_row(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
+    create(api, account, text="[sandbox:reject] no")
+    run_until_idle()
+
+    row = words(dashboard.get("posts")).partition("[sandbox:reject] no")[2]
+    assert row.startswith(" The sandbox rejects this post, as its text asks."), row[:200]
