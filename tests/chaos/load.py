@@ -33,7 +33,7 @@ class Post:
     scheduled_at: datetime | None = None
     group_ids: set[str] = field(default_factory=set)  # one, if keys hold what they promise
     refusal: str = ""
-    cancelled: bool = False  # the service said so
+    cancelled: bool = False  # the service said so, of the whole post
     another_round: bool = False
     body: dict[str, Any] = field(default_factory=dict)  # the group as the API last returned it
 
@@ -158,7 +158,8 @@ class Load:
         self._stop.wait(max(0.0, (at - datetime.now(UTC)).total_seconds()))
         key = f"{post.marker}-cancel"
         reply = client.call("DELETE", f"/posts/{post.group_id}", key=key, deadline=self.deadline)
-        post.cancelled = reply.status == 200
+        # A target that has begun goes on, and the answer shows the group as it then is.
+        post.cancelled = reply.status == 200 and reply.body["post_group"]["status"] == "cancelled"
 
 
 class Settling:
