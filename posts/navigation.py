@@ -17,7 +17,7 @@ def count_posts_awaiting_approval(workspace_id: str) -> int:
 
 
 CALENDAR = DashboardPage(
-    "calendar", "Calendar", "calendar-days", in_bottom_bar=True, also_for=("posts", "calendar-feeds", "files")
+    "calendar", "Calendar", "calendar-days", in_bottom_bar=True, also_for=("posts", "missed", "calendar-feeds", "files")
 )
 NEW_POST = DashboardPage("compose", "New post", "pencil-square", in_bottom_bar=True, key="n")
 APPROVALS = DashboardPage(

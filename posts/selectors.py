@@ -21,7 +21,7 @@ from config.db.fast_read import converters_of, in_list_condition, list_parameter
 from config.db.fixed_select import FixedSelect
 from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
-from posts.states import UNRELEASED_GROUP_STATUSES, GroupStatus, TargetStatus
+from posts.states import SCHEDULE_MISSED, UNRELEASED_GROUP_STATUSES, GroupStatus, TargetStatus
 from posts.summaries import PostSummary, fetch_post_summaries
 from workspaces.models import Workspace
 
@@ -29,6 +29,7 @@ SAME_CONTENT_WINDOW = timedelta(hours=24)
 UNSENT_TARGET_STATUSES = (TargetStatus.FAILED, TargetStatus.CANCELLED)
 MAX_SELECTABLE_ACCOUNTS = 200
 SEARCHED_TEXTS = 1000
+SEARCHED_FAILED_POSTS, MISSED_POSTS_SHOWN = 1000, timedelta(days=7)
 
 
 def groups_with_targets() -> QuerySet[PostGroup]:
@@ -120,6 +121,23 @@ def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cu
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = groups_with_targets().filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return paginate_earliest_first(rows, field="created_at", limit=limit, cursor=cursor)
+
+
+def missed_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
+    """Return failed post groups with targets whose times of the last seven days were missed, among the newest 1,000.
+
+    Raises ScopeMissing, NotFound.
+    """
+    require_access(caller, workspace_id, "posts.read", write=False)
+    failed = PostGroup.objects.filter(workspace_id=workspace_id, status__in=(GroupStatus.FAILED, GroupStatus.PARTIAL))
+    newest = failed.order_by("-pk").values_list("pk", flat=True)[:SEARCHED_FAILED_POSTS]
+    missed = PostTarget.objects.filter(
+        group__in=list(newest),
+        status=TargetStatus.FAILED,
+        error__code=SCHEDULE_MISSED,
+        scheduled_at__gt=timezone.now() - MISSED_POSTS_SHOWN,
+    )
+    return list(groups_with_targets().filter(pk__in=missed.values("group")).order_by("-pk")[:limit])
 
 
 def accounts_selectable_for_post(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:

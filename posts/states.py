@@ -83,6 +83,7 @@ GROUP_STATUSES_NEEDING_A_PERSON = (
     GroupStatus.FAILED,
     GroupStatus.PARTIAL,
 )
+SCHEDULE_MISSED = "SCHEDULE_MISSED"  # the error of a target that could not be published within hours of its time
 UNRELEASED_GROUP_STATUSES = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.REJECTED)
 CANCELLABLE_GROUP_STATUSES = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.SCHEDULED)
 RETRYABLE_GROUP_STATUSES = (GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from posts.calendar_feed_views import CalendarFeedViewSet, serve_calendar
-from posts.dashboard import approvals, calendar, calendar_feeds, calendar_moves, compose, listing, post, series, undo
+from posts.dashboard import approvals, calendar, calendar_feeds, calendar_moves, compose, listing, missed, post, series, undo
 from posts.plan_views import PlanViewSet
 from posts.post_files.page import apply_file, export_posts, post_files
 from posts.series_views import SeriesViewSet
@@ -61,6 +61,7 @@ urlpatterns = [
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/duplicate", post.copy_to_new_draft, name="post-duplicate"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/confirm", approvals.approve_post, name="post-confirm"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/reject", approvals.reject_post, name="post-reject"),
+    path(f"{WORKSPACE_PAGES}/missed", missed.missed_posts, name="missed"),
     path(f"{WORKSPACE_PAGES}/series", series.list_series, name="series"),
     path(f"{WORKSPACE_PAGES}/series/new", series.new_series, name="series-new"),
     path(f"{WORKSPACE_PAGES}/series/<str:series_id>", series.show_series, name="series-one"),

@@ -19,7 +19,7 @@ from posts.publishing.attempts import Attempt
 from posts.publishing.decision import MAX_WORKER_LOSSES, decide, unconfirmed
 from posts.publishing.decision_types import AttemptBegins, Decision, Postpone, TakeStep, TargetProblem
 from posts.series_selectors import is_withdrawn_by_series
-from posts.states import GroupStatus, TargetStatus
+from posts.states import SCHEDULE_MISSED, GroupStatus, TargetStatus
 
 logger = logging.getLogger(__name__)
 PAUSED_WORKSPACE_DELAY = timedelta(seconds=30)
@@ -74,7 +74,7 @@ def _too_late(target: PostTarget) -> TargetProblem | None:
     if scheduled_at is None or timezone.now() <= scheduled_at + timedelta(hours=hours):
         return None
     message = f"The post could not be published within {hours} hours of its time."
-    return TargetProblem("SCHEDULE_MISSED", message, "Retry the post if it should still be published.")
+    return TargetProblem(SCHEDULE_MISSED, message, "Retry the post if it should still be published.")
 
 
 def reserve_turns(attempts: Sequence[Attempt]) -> None:

@@ -18,7 +18,7 @@ from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import capped_agent_id, refuse_agent_needing_approval
 from posts.services.changes import existing_assets_of_group, take_target_from_publisher
 from posts.services.commit import plan_and_commit
-from posts.states import GROUP_STATUSES_WITH_RETRIES, GroupStatus, TargetStatus
+from posts.states import GROUP_STATUSES_WITH_RETRIES, SCHEDULE_MISSED, GroupStatus, TargetStatus
 from posts.target_times import check_schedule
 
 
@@ -30,12 +30,14 @@ def retry_post(
     webhook_url: str | None = None,
     scheduled_at: datetime | None = None,
     include_unconfirmed: bool = False,
+    only_missed: bool = False,
     dry_run: bool = False,
     plan_hash: str | None = None,
 ) -> Plan:
     """Retry a post group's failed targets, now or at `scheduled_at`, even if other targets are still to be published.
 
-    Unconfirmed targets are retried only with `include_unconfirmed`. Failed targets are charged again; unconfirmed ones still
+    Unconfirmed targets are retried only with `include_unconfirmed`, and `only_missed` retries those whose times were missed.
+    Failed targets are charged again; unconfirmed ones still
     hold their money. Raises NotFound, ScopeMissing, InvalidState (nothing to retry), AgentModeForbids, AccountNotAllowed,
     ValidationFailed, WebhookUrlNotAllowed, PlanChanged and the spend errors.
     """
@@ -47,6 +49,7 @@ def retry_post(
             webhook_url=webhook_url,
             scheduled_at=scheduled_at,
             include_unconfirmed=include_unconfirmed,
+            only_missed=only_missed,
         ),
         dry_run=dry_run,
         plan_hash=plan_hash,
@@ -61,6 +64,7 @@ def plan_retry(
     webhook_url: str | None = None,
     scheduled_at: datetime | None = None,
     include_unconfirmed: bool = False,
+    only_missed: bool = False,
 ) -> Plan:
     """Plan the retry of a post group, with the errors of `retry_post`."""
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
@@ -70,7 +74,7 @@ def plan_retry(
     check_schedule(scheduled_at)
     check_webhook_url_without_lookup(webhook_url)
     after = copy_of_group(group)
-    retried = _targets_to_retry(caller, after, include_unconfirmed)
+    retried = _targets_to_retry(caller, after, include_unconfirmed, only_missed)
     failed = [target for target in retried if target.status == TargetStatus.FAILED]
     assets = existing_assets_of_group(group)
     match_media_to_assets(media_writes_of_group(group), assets)
@@ -97,10 +101,12 @@ def plan_retry(
     return Plan("posts.retry", caller, group.workspace_id, [change])
 
 
-def _targets_to_retry(caller: Caller, group: PostGroup, include_unconfirmed: bool) -> list[PostTarget]:
+def _targets_to_retry(caller: Caller, group: PostGroup, include_unconfirmed: bool, only_missed: bool) -> list[PostTarget]:
     check_account_allowlist(caller, group.account_ids)
     wanted = {TargetStatus.FAILED} | ({TargetStatus.UNCONFIRMED} if include_unconfirmed else set())
     retried = [target for target in group.targets.all() if target.status in wanted]
+    if only_missed:
+        retried = [target for target in retried if (target.error or {}).get("code") == SCHEDULE_MISSED]
     if group.status not in GROUP_STATUSES_WITH_RETRIES or not retried:
         raise InvalidState(
             f"The group is {group.status} and has no targets to retry.",

@@ -31,6 +31,7 @@ WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "post-waiting": ("post", {"post_group_id": "waiting"}),
     "post-draft": ("post", {"post_group_id": "draft"}),
     "post-edit": ("post-edit", {"post_group_id": "waiting"}),
+    "missed": ("missed", {}),
     "series": ("series", {}),
     "series-new": ("series-new", {}),
     "series-one": ("series-one", {"series_id": "series_id"}),
