@@ -51,8 +51,8 @@ def test_everything_returns_after_links_back_and_reloads(
     page = open_page()
     fill_in(page, workspace, tmp_path)
     # The link is followed when everything is saved, and the browser does not ask.
-    page.get_by_role("link", name="Calendar").click()
-    expect(page.get_by_role("link", name="Calendar")).to_have_attribute("aria-current", "page")
+    page.get_by_role("link", name="Calendar", exact=True).click()
+    expect(page.get_by_role("link", name="Calendar", exact=True)).to_have_attribute("aria-current", "page")
     page.go_back()
     expect_everything(page)
     page.reload()
@@ -89,7 +89,7 @@ def test_leaving_can_be_cancelled_while_nothing_can_be_saved(
     page.get_by_label("Text for all accounts").fill("In a tunnel")
     expect(page.locator("#draft-said")).to_contain_text("Not saved yet: the service cannot be reached.")
     with page.expect_event("dialog") as asked:
-        page.get_by_role("link", name="Calendar").click()
+        page.get_by_role("link", name="Calendar", exact=True).click()
     assert asked.value.type == "beforeunload"
     expect(page.get_by_label("Text for all accounts")).to_have_value("In a tunnel")
     context.set_offline(False)
@@ -134,7 +134,7 @@ def test_without_scripts_a_button_saves_the_draft(open_page: OpenPage, workspace
     page.get_by_role("checkbox", name="Mastodon").check()
     page.get_by_role("button", name="Save for me only").click()
     expect_saved(page)
-    page.get_by_role("link", name="Calendar").click()
+    page.get_by_role("link", name="Calendar", exact=True).click()
     page.go_back()
     expect(page.get_by_label("Text for all accounts")).to_have_value("Slowly and by hand")
 
