@@ -1,4 +1,4 @@
-"""Builds the text of e-mail notices: what happened in which workspace, what to do, and how to turn the notices off.
+"""Builds the content of e-mail notices: what happened in which workspace, what to do, and how to turn the notices off.
 
 The e-mails contain no post texts and no secrets, and only the host of a webhook URL.
 """
@@ -27,10 +27,11 @@ from posts.post_group_json import approval_url
 from posts.selectors import groups_with_targets
 from posts.states import RETRYABLE_GROUP_STATUSES, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
+from webhooks.retention import EVENT_RETENTION
 from workspaces.models import Workspace
+from workspaces.services import MailItem, MailMessage, one_line_name
 
 MAX_LINES = 10  # of one e-mail; the linked page shows all
-MAX_NAME_LENGTH = 80
 PLAN_HASH_LENGTH = len("sha256:") + 12  # as much of it as a person compares
 STATUS_PHRASES = {
     GroupStatus.FAILED: "failed",
@@ -40,50 +41,55 @@ STATUS_PHRASES = {
 
 
 @dataclass(frozen=True)
-class NoticeEmail:
-    """The subject and the text of an e-mail with notices."""
-
-    subject: str
-    text: str
-
-
-@dataclass(frozen=True)
 class _Body:
-    """The parts of a notice e-mail: subject, summary lines, total number of items, what the reader can do, and a link."""
+    """The parts of a notice e-mail: subject, summaries, how many there are, what the reader can do, its link, until when."""
 
     subject: str
-    lines: Sequence[str]
+    items: Sequence[MailItem]
     number: int
     todo: str
+    button: str
     address: str
+    until: str
 
 
-def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> NoticeEmail | None:
+def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> MailMessage | None:
     """Build one e-mail from a workspace's notices of one kind, without resolved ones; return None if all are resolved."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None
-    more = [f"and {body.number - len(body.lines)} more"] if body.number > len(body.lines) else []
-    summaries = "\n".join(f"- {line}" for line in [*body.lines, *more])
-    why = f"You get this as a member of {_plain(workspace.name)}. Change which notices you get here:"
-    return NoticeEmail(
-        body.subject,
-        f"{body.subject}.\n\n{summaries}\n\n{body.todo}\n{body.address}\n\n--\n{why}\n{_page(workspace, 'notices')}\n",
+    more = [MailItem(f"and {body.number - len(body.items)} more")] if body.number > len(body.items) else []
+    return MailMessage(
+        subject=body.subject,
+        workspace_name=one_line_name(workspace.name),
+        happened=f"{body.subject}.",
+        items=[*body.items, *more],
+        todo=body.todo,
+        button=body.button,
+        address=body.address,
+        until=body.until,
+        reason=f"You get this as a member of {one_line_name(workspace.name)}. Change which notices you get here:",
+        choices_address=_page(workspace, "notices"),
     )
 
 
 def _approvals(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     groups = _groups(notices).filter(status=GroupStatus.PENDING_CONFIRMATION)
-    number, name = groups.count(), _plain(workspace.name)
+    number, name = groups.count(), one_line_name(workspace.name)
     if not number:
         return None
     return _Body(
         f"A post waits for approval in {name}" if number == 1 else f"{number} posts wait for approval in {name}",
-        [f"{_described(group, workspace)}{_plan_line(group)}\n  {approval_url(group)}" for group in groups[:MAX_LINES]],
+        [
+            MailItem(_described(group, workspace), _plan_line(group), approval_url(group) or "")
+            for group in groups[:MAX_LINES]
+        ],
         number,
         "Nothing is published until somebody approves it. The page of each post shows what would be published, and the "
-        "whole hash of its plan.\nAll posts that wait for approval:",
+        "whole hash of its plan.",
+        "See all posts that wait for approval",
         _page(workspace, "approvals"),
+        "Approve or reject each post before its time. One that is approved later is published at once.",
     )
 
 
@@ -94,16 +100,20 @@ def _posts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         return None
     became = STATUS_PHRASES[GroupStatus(shown[0].status)] if number == 1 else "failed or may not be published"
     return _Body(
-        f"{'A post' if number == 1 else f'{number} posts'} of {_plain(workspace.name)} {became}",
+        f"{'A post' if number == 1 else f'{number} posts'} of {one_line_name(workspace.name)} {became}",
         [
-            f"{_described(group, workspace)}: {STATUS_PHRASES[GroupStatus(group.status)]}\n"
-            f"  {_page(workspace, 'post', post_group_id=group.id)}"
+            MailItem(
+                f"{_described(group, workspace)}: {STATUS_PHRASES[GroupStatus(group.status)]}",
+                address=_page(workspace, "post", post_group_id=group.id),
+            )
             for group in shown
         ],
         number,
         "Open a post to see the reason, and to retry it. If a post may be published, check on the platform first and enter "
-        "the result: it is not retried automatically.\nAll posts that need attention:",
+        "the result: it is not retried automatically.",
+        "See all posts that need attention",
         _page(workspace, "home"),
+        "There is no deadline. Nothing more is published until somebody acts.",
     )
 
 
@@ -111,17 +121,22 @@ def _accounts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     rows = ConnectedAccount.objects.filter(
         pk__in=notices.values("about"), status=ConnectedAccount.Status.NEEDS_REAUTH
     ).order_by("platform", "pk")
-    number, name = rows.count(), _plain(workspace.name)
+    number, name = rows.count(), one_line_name(workspace.name)
     if not number:
         return None
     return _Body(
         f"An account of {name} has to be reconnected"
         if number == 1
         else f"{number} accounts of {name} have to be reconnected",
-        [f"{get_adapter(row.platform).label}: {_plain(row.handle or row.external_id)}" for row in rows[:MAX_LINES]],
+        [
+            MailItem(f"{get_adapter(row.platform).label}: {one_line_name(row.handle or row.external_id)}")
+            for row in rows[:MAX_LINES]
+        ],
         number,
-        "The platform no longer accepts the connection, so posts to the account fail. Reconnect it here:",
+        "The platform no longer accepts the connection. Connect the account again.",
+        "Reconnect",
         _page(workspace, "accounts"),
+        "Posts to the account fail until it is reconnected.",
     )
 
 
@@ -130,7 +145,7 @@ def _series(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         series__in=notices.values("about"), at__gt=timezone.now(), error__isnull=False, group=None, withdrawn=False
     )
     rows = refused.select_related("series").order_by("at")
-    number, name = rows.count(), _plain(workspace.name)
+    number, name = rows.count(), one_line_name(workspace.name)
     if not number:
         return None
     return _Body(
@@ -138,19 +153,23 @@ def _series(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         if number == 1
         else f"{number} posts of series of {name} could not be scheduled",
         [
-            f"{_plain(row.series.name or 'Series')}, {_time(row.at, workspace)}: {_plain(row.error['message'])}"
+            MailItem(
+                f"{one_line_name(row.series.name or 'Series')}, {_time(row.at, workspace)}: "
+                f"{one_line_name(row.error['message'])}"
+            )
             for row in rows[:MAX_LINES]
         ],
         number,
-        "The service tries again until the time of the post. Remove the reason, or have the series changed or the post "
-        "skipped by the API.\nThe calendar shows what is scheduled:",
+        "Remove the reason, or have the series changed or the post skipped by the API. The calendar shows what is scheduled.",
+        "Open the calendar",
         _page(workspace, "calendar"),
+        "The service tries again until the time of the post.",
     )
 
 
 def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     rows = Delivery.objects.filter(pk__in=notices.values("about"), status=DeliveryStatus.DEAD_LETTER)
-    number, name = rows.count(), _plain(workspace.name)
+    number, name = rows.count(), one_line_name(workspace.name)
     if not number:
         return None
     shown = rows.select_related("event").defer("event__payload").order_by("-pk")[:MAX_LINES]
@@ -158,10 +177,12 @@ def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None
         f"A webhook delivery of {name} was given up"
         if number == 1
         else f"{number} webhook deliveries of {name} were given up",
-        [f"{row.event.kind} to {row.host or 'an address that is not allowed'}, {_why(row)}" for row in shown],
+        [MailItem(f"{row.event.kind} to {row.host or 'an address that is not allowed'}, {_why(row)}") for row in shown],
         number,
-        "All attempts failed, so your receiver did not get the event. Fix the receiver, then replay the delivery here:",
+        "All attempts failed, so your receiver did not get the event. Fix the receiver, then replay the delivery.",
+        "See the deliveries",
         _page(workspace, "webhooks"),
+        f"A delivery can be replayed until {EVENT_RETENTION.days} days after its event.",
     )
 
 
@@ -174,28 +195,32 @@ def _budgets(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     most = max(uses, key=lambda use: use.used_percent)
     share = "All" if most.used_percent >= 100 else f"{most.used_percent} %"
     return _Body(
-        f"{share} of the budget of {_plain(workspace.name)} for {most.month:%B %Y} is used",
-        [_spent(use) for use in uses],
+        f"{share} of the budget of {one_line_name(workspace.name)} for {most.month:%B %Y} is used",
+        [MailItem(_spent(use)) for use in uses],
         len(uses),
         "Posts beyond the budget are refused; posts already scheduled are published. To raise it, change the cap in the "
-        "settings or subscribe. See how the budget was used:",
+        "settings or subscribe.",
+        "See how the budget was used",
         _page(workspace, "usage"),
+        "The budget of the next month begins on its first day, at 00:00 UTC.",
     )
 
 
 def _keys(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     rows = ApiKey.objects.filter(pk__in=notices.values("about"), revoked_at=None, new_network_at__isnull=False)
-    number, name = rows.count(), _plain(workspace.name)
+    number, name = rows.count(), one_line_name(workspace.name)
     if not number:
         return None
     return _Body(
         f"An API key of {name} was used from another network"
         if number == 1
         else f"{number} API keys of {name} were used from other networks",
-        [_new_network(row, workspace) for row in rows.order_by("-new_network_at")[:MAX_LINES]],
+        [MailItem(_new_network(row, workspace)) for row in rows.order_by("-new_network_at")[:MAX_LINES]],
         number,
-        "If nobody in your team uses that network, the key may have leaked: revoke it and create another one here:",
+        "If nobody in your team uses that network, the key may have leaked: revoke it and create another one.",
+        "See the API keys",
         _page(workspace, "api-keys"),
+        "A key works until it is revoked or ends.",
     )
 
 
@@ -223,8 +248,8 @@ def _described(group: PostGroup, workspace: Workspace) -> str:
 
 
 def _plan_line(group: PostGroup) -> str:
-    """Return the line with the beginning of the hash of a post's plan; the page of the post shows the whole hash."""
-    return f"\n  Plan {group.plan_hash[:PLAN_HASH_LENGTH]}…" if group.plan_hash else ""
+    """Return the beginning of the hash of a post's plan, for a notice e-mail; the page of the post shows the whole hash."""
+    return f"Plan {group.plan_hash[:PLAN_HASH_LENGTH]}…" if group.plan_hash else ""
 
 
 def _why(row: Delivery) -> str:
@@ -233,7 +258,7 @@ def _why(row: Delivery) -> str:
 
 def _new_network(key: ApiKey, workspace: Workspace) -> str:
     details = [*(key.seen_networks or [])[-1:], *([_time(key.new_network_at, workspace)] if key.new_network_at else [])]
-    return f"{_plain(key.name)} ({key.prefix}…): {', '.join(details)}"
+    return f"{one_line_name(key.name)} ({key.prefix}…): {', '.join(details)}"
 
 
 def _spent(use: WorkspaceBudgetUse) -> str:
@@ -248,12 +273,6 @@ def _money(cents: int) -> str:
 def _time(moment: datetime, workspace: Workspace) -> str:
     local = timezone.localtime(moment, ZoneInfo(workspace.default_timezone))
     return f"{date_format(local, 'j M Y, H:i')} ({workspace.default_timezone})"
-
-
-def _plain(name: str) -> str:
-    """Return a name that a user chose as one short line for a notice e-mail, without unprintable characters."""
-    line = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
-    return line if len(line) <= MAX_NAME_LENGTH else f"{line[: MAX_NAME_LENGTH - 1]}…"
 
 
 def _page(workspace: Workspace, route: str, **named: str) -> str:

@@ -16,11 +16,11 @@ from django.utils import timezone
 
 from config.api.caller import WorkspaceStatus
 from config.notices.choices import notice_recipients
-from config.notices.emails import NoticeEmail, build_email
+from config.notices.emails import build_email
 from config.notices.models import MIN_PAUSE, Digest, NewsCursor, Notice, NoticeKind
 from config.notices.occurrences import EventNeedingNotice, events_needing_notice
 from workspaces.models import User
-from workspaces.services import queue_mail
+from workspaces.services import MailMessage, queue_mail
 
 logger = logging.getLogger(__name__)
 # Rows have a time before their transaction's commit, so each search starts earlier by more than any transaction lasts.
@@ -117,8 +117,8 @@ def _send_digest(digest: Digest) -> None:
     digest.save()
 
 
-def _queue_emails(email: NoticeEmail, people: Sequence[User]) -> bool:
+def _queue_emails(email: MailMessage, people: Sequence[User]) -> bool:
     """Queue a notice e-mail to each of the given users; return False if there are none."""
     for person in people:
-        queue_mail(to=person.email, subject=email.subject, text=email.text)
+        queue_mail(to=person.email, message=email)
     return bool(people)

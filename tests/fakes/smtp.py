@@ -1,7 +1,7 @@
 """A stand-in of a mail server, as much of RFC 5321 as a client without TLS needs.
 
 with FakeMailServer() as server:
-    server.refuse_recipients(550)
+    server.refusals.append(("RCPT", 550))
     ...
     [message] = server.messages
 """
@@ -22,7 +22,8 @@ class FakeMailServer:
 
     def __init__(self) -> None:
         self.messages: list[EmailMessage] = []
-        self.refusals: list[tuple[str, int]] = []  # a command, and the code that it is answered with
+        # A command, or CONTENT for what follows DATA, and the code that it is answered with.
+        self.refusals: list[tuple[str, int]] = []
         self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Conversation)
         self._server.daemon_threads = True
         self._server.stand_in = self  # type: ignore[attr-defined]
@@ -31,9 +32,6 @@ class FakeMailServer:
     @property
     def port(self) -> int:
         return int(self._server.server_address[1])
-
-    def refuse_recipients(self, code: int) -> None:
-        self.refusals.append(("RCPT", code))
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -56,7 +54,10 @@ class _Conversation(socketserver.StreamRequestHandler):
                 continue
             if command == "DATA":
                 self._say("354 go on")
-                self._keep()
+                content = self._read_content()
+                if self._refused("CONTENT"):
+                    continue
+                self._keep(content)
             self._say("221 bye" if command == "QUIT" else "250 ok")
             if command == "QUIT":
                 return
@@ -68,12 +69,14 @@ class _Conversation(socketserver.StreamRequestHandler):
         self._say(f"{refusals.pop(0)[1]} refused")
         return True
 
-    def _keep(self) -> None:
+    def _read_content(self) -> bytes:
         lines = []
         while (line := self.rfile.readline()) not in (b".\r\n", b""):
             lines.append(line.removeprefix(b".") if line.startswith(b"..") else line)
-        text = b"".join(lines).replace(b"\r\n", b"\n")
-        message = email.message_from_bytes(text, policy=email.policy.default)
+        return b"".join(lines).replace(b"\r\n", b"\n")
+
+    def _keep(self, content: bytes) -> None:
+        message = email.message_from_bytes(content, policy=email.policy.default)
         self.server.stand_in.messages.append(message)  # type: ignore[attr-defined]
 
     def _say(self, line: str) -> None:

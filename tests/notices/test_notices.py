@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import time_machine
 from cryptography.fernet import Fernet
+from django.core.mail import EmailMultiAlternatives
 from django.test import Client
 
 from accounts.models import ConnectedAccount
@@ -60,7 +61,11 @@ def test_a_post_that_waits_for_approval_is_reported(
     ) in message.body
     assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/approvals\n" in message.body
     assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/settings/notices\n" in message.body
-    assert "Nobody may read" not in message.body
+    assert "\nApprove or reject each post before its time." in message.body
+    [(content, kind)] = cast(EmailMultiAlternatives, message).alternatives
+    page = cast(str, content)
+    assert (kind, f"Plan {group['plan_hash'][:19]}…" in page, group["approval_url"] in page) == ("text/html", True, True)
+    assert "Nobody may read" not in f"{message.body}{page}"
     assert send_emails() == []
 
 

@@ -58,6 +58,8 @@ def test_an_invitation_is_sent_by_e_mail_and_creates_a_member(workspace: Workspa
     [message] = mail.outbox
     assert (message.to, message.subject) == ([ADDRESS], f"Invitation to {workspace.name}")
     [sent] = LINK.findall(str(message.body))
+    assert "for 7 days, until " in str(message.body)
+    assert "invites you to the workspace" in str(message.body)
     assert sent == shown
     assert owner.display_name in message.body
     browser = browser_of(alice)

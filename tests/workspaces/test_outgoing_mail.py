@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -14,11 +16,42 @@ from django.utils.module_loading import import_string
 
 from tests.fakes.smtp import FakeMailServer
 from workspaces.models import OutgoingMail
-from workspaces.services import queue_mail
+from workspaces.services import MailItem, MailMessage, queue_mail
 from workspaces.services.mail import MAIL_LEASE, MAIL_LOOP, MAX_ATTEMPTS, RETRY_DELAYS, claim_mail
 from workspaces.worker_loop import MailLoop
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+MESSAGE = MailMessage(
+    subject="Hello\r\nBcc: x@example.com",
+    workspace_name="Workshop",
+    happened="A line.\n.\nÜnd more.",
+    items=[MailItem("<b>Bold</b> & more", "a detail", "https://posts.example/1?a=1&b=2")],
+    todo="Do something.",
+    button="Do it",
+    address="https://posts.example/all",
+    until="Until tomorrow.",
+    reason="You get this as a test.",
+    choices_address="https://posts.example/notices",
+)
+TEXT = """Social Publishing Service · Workshop
+
+A line.
+.
+Ünd more.
+
+- <b>Bold</b> & more
+  a detail
+  https://posts.example/1?a=1&b=2
+
+Do something.
+Do it: https://posts.example/all
+
+Until tomorrow.
+
+--
+You get this as a test.
+https://posts.example/notices
+"""
 pytestmark = pytest.mark.django_db
 
 
@@ -39,7 +72,7 @@ def server(settings: Any, clock: Any) -> Iterator[FakeMailServer]:
 
 @pytest.fixture
 def mail(clock: Any) -> OutgoingMail:
-    return queue_mail(to="alice@example.com", subject="Hello\r\nBcc: x@example.com", text="A line.\n.\nÜnd more.\n")
+    return queue_mail(to="alice@example.com", message=MESSAGE)
 
 
 def work() -> bool:
@@ -63,9 +96,36 @@ def test_a_message_is_sent_once_and_its_content_deleted(server: FakeMailServer, 
     assert (sent["To"], sent["From"]) == ("alice@example.com", "Service <service@example.com>")
     assert sent["Subject"] == "Hello Bcc: x@example.com"  # in one line: nobody writes headers through a subject
     assert sent["Bcc"] is None
-    assert sent.get_content() == "A line.\n.\nÜnd more.\n"
+    assert sent["Auto-Submitted"] == "auto-generated"
+    assert sent["List-Unsubscribe"] == "<https://posts.example/notices>"
     settled = {"due_at": None, "content": None, "sent_at": NOON, "last_error": "", "lease_until": None}
     assert row() == {"attempts": 1, **settled}
+
+
+def test_a_message_has_a_plain_text_and_an_html_version_that_say_the_same(server: FakeMailServer, mail: OutgoingMail) -> None:
+    work()
+
+    [sent] = server.messages
+    assert sent.get_content_type() == "multipart/alternative"
+    text, page = (part.get_content() for part in sent.iter_parts())
+    assert text == TEXT
+    assert "<b>" not in page
+    assert not re.search(r"<(img|link|script)\b|url\(", page)  # nothing is loaded from anywhere
+    shown = unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL))
+    links = " ".join(re.findall(r'href="([^"]+)"', page))
+    words = " ".join((shown + unescape(links)).split())
+    missing = [line for line in TEXT.replace("Do it: ", "Do it\n").splitlines() if line.strip("- ") not in words]
+    assert missing == []
+
+
+def test_plain_text_that_an_earlier_version_queued_is_sent(server: FakeMailServer, clock: Any) -> None:
+    content = {"to": "alice@example.com", "subject": "Hello", "text": "A line.\n"}
+    OutgoingMail.objects.create(content=content, due_at=NOON)
+    work()
+
+    [sent] = server.messages
+    assert (sent.get_content_type(), sent.get_content()) == ("text/plain", "A line.\n")
+    assert sent["List-Unsubscribe"] is None
 
 
 def test_queued_content_is_encrypted(mail: OutgoingMail) -> None:
@@ -78,7 +138,9 @@ def test_queued_content_is_encrypted(mail: OutgoingMail) -> None:
 
 
 @pytest.mark.parametrize(
-    "refusals", [[("RCPT", 451)], [("DATA", 554)], [("MAIL", 421)]], ids=["greylisted", "text refused", "busy"]
+    "refusals",
+    [[("RCPT", 451)], [("DATA", 451)], [("CONTENT", 452)], [("MAIL", 421)]],
+    ids=["greylisted", "later", "content refused for now", "busy"],
 )
 def test_a_failed_attempt_is_retried_later(
     server: FakeMailServer, mail: OutgoingMail, clock: Any, refusals: list[tuple[str, int]], caplog: Any
@@ -94,14 +156,17 @@ def test_a_failed_attempt_is_retried_later(
     assert (len(server.messages), row()["attempts"], row()["content"]) == (1, 2, None)
 
 
-def test_an_address_unknown_to_the_mail_server_is_given_up_at_once(
-    server: FakeMailServer, mail: OutgoingMail, caplog: Any
+@pytest.mark.parametrize(
+    ("command", "code"), [("RCPT", 550), ("DATA", 554), ("CONTENT", 552)], ids=["unknown address", "no data", "content"]
+)
+def test_what_the_mail_server_refuses_for_ever_is_given_up_at_once(
+    server: FakeMailServer, mail: OutgoingMail, caplog: Any, command: str, code: int
 ) -> None:
-    server.refuse_recipients(550)
+    server.refusals = [(command, code)]
     assert work()
 
     mail.refresh_from_db()
-    assert (mail.is_given_up, mail.content, mail.last_error) == (True, None, "refused with 550")
+    assert (mail.is_given_up, mail.content, mail.last_error) == (True, None, f"refused with {code}")
     assert "alice" not in caplog.text
 
 

@@ -10,6 +10,7 @@ from workspaces.services.invitations import (
     withdraw_invitation,
 )
 from workspaces.services.mail import queue_mail
+from workspaces.services.mail_message import MailItem, MailMessage, one_line_name
 from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, remove_member
 from workspaces.services.users import (
     delete_user_and_workspaces,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from auditlog.services import record_entry
 from config.api import rate_limit
@@ -27,6 +29,7 @@ from config.api.errors import (
 from workspaces import selectors
 from workspaces.models import Invitation, Member, User, Workspace
 from workspaces.services.mail import queue_mail
+from workspaces.services.mail_message import MailMessage, one_line_name
 from workspaces.services.members import ADMIN_ROLES, validate_assignable_role
 from workspaces.services.workspaces import lock_workspace
 from workspaces.sign_in.oidc_claims import normalize_email
@@ -64,15 +67,16 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     with transaction.atomic():
         workspace = lock_workspace(workspace_id)
         _replace_open_invitation(workspace, address)
-        inviter = User.objects.get(pk=caller.actor_id)
+        inviter, expires_at = User.objects.get(pk=caller.actor_id), timezone.now() + INVITATION_LIFETIME
+        message = _invitation_message(workspace, inviter, role, link, expires_at)
         invitation = Invitation.objects.create(
             workspace=workspace,
             email=address,
             role=role,
             token_sha256=_digest(token),
             invited_by=inviter,
-            mail=queue_mail(to=address, subject=_mail_subject(workspace), text=_mail_text(workspace, inviter, role, link)),
-            expires_at=timezone.now() + INVITATION_LIFETIME,
+            mail=queue_mail(to=address, message=message),
+            expires_at=expires_at,
         )
         _record(caller, "members.invite", invitation)
     return CreatedInvitation(invitation, link)
@@ -159,16 +163,21 @@ def _replace_open_invitation(workspace: Workspace, address: str) -> None:
         )
 
 
-def _mail_subject(workspace: Workspace) -> str:
-    return f"Invitation to {workspace.name}"
-
-
-def _mail_text(workspace: Workspace, inviter: User, role: str, link: str) -> str:
-    who = f"{inviter.display_name} ({inviter.email})" if inviter.display_name else inviter.email or "Somebody"
-    return (
-        f"{who} invites you to the workspace {workspace.name}, as {'an admin' if role == 'admin' else 'a member'}.\n\n"
-        f"To accept, open this link and sign in with this e-mail address:\n{link}\n\n"
-        f"The link is valid for {INVITATION_LIFETIME.days} days. If you did not expect this invitation, ignore it.\n"
+def _invitation_message(workspace: Workspace, inviter: User, role: str, link: str, expires_at: datetime) -> MailMessage:
+    """Return the e-mail with the link of an invitation, which says who invites whom to what, and until when."""
+    name, inviter_name = one_line_name(workspace.name), one_line_name(inviter.display_name)
+    who = f"{inviter_name} ({inviter.email})" if inviter_name else inviter.email or "Somebody"
+    until = timezone.localtime(expires_at, ZoneInfo(workspace.default_timezone))
+    return MailMessage(
+        subject=f"Invitation to {workspace.name}",
+        workspace_name=name,
+        happened=f"{who} invites you to the workspace {name}, as {'an admin' if role == 'admin' else 'a member'}.",
+        todo="To accept, open this link and sign in with this e-mail address.",
+        button="Open the invitation",
+        address=link,
+        until=f"The link is valid for {INVITATION_LIFETIME.days} days, until {date_format(until, 'j M Y, H:i')} "
+        f"({workspace.default_timezone}).",
+        reason="You get this because somebody entered your e-mail address. If you did not expect it, ignore it.",
     )
 
 

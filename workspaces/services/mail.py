@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from smtplib import SMTPRecipientsRefused
+from smtplib import SMTPDataError, SMTPRecipientsRefused
 from typing import Any
 
-from django.core.mail import EmailMessage
+from django.core.mail import EmailMultiAlternatives
 from django.utils import timezone
 
 from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.models import OutgoingMail
+from workspaces.services.mail_message import MailMessage
 
 logger = logging.getLogger(__name__)
 MAIL_LOOP = "mail"
@@ -24,12 +25,18 @@ RETRY_DELAYS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 3
 MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
 
 
-def queue_mail(*, to: str, subject: str, text: str) -> OutgoingMail:
-    """Queue a plain text e-mail, to be sent by a worker after the caller's transaction has committed.
+def queue_mail(*, to: str, message: MailMessage) -> OutgoingMail:
+    """Queue an e-mail in plain text and HTML, to be sent by a worker after the caller's transaction has committed.
 
-    Line breaks in `subject` become spaces.
+    Line breaks in the subject become spaces.
     """
-    content = {"to": to, "subject": " ".join(subject.split()), "text": text}
+    content = {
+        "to": to,
+        "subject": " ".join(message.subject.split()),
+        "text": message.plain_text(),
+        "html": message.html(),
+        "choices_address": message.choices_address,
+    }
     mail = OutgoingMail.objects.create(content=content, due_at=timezone.now())
     wake_worker_loop_after_commit(MAIL_LOOP)
     return mail
@@ -53,18 +60,35 @@ def claim_mail() -> OutgoingMail | None:
 def send_claimed_mail(mail: OutgoingMail) -> None:
     """Send a reserved e-mail and save the result. A failed e-mail is tried again later, up to MAX_ATTEMPTS times in all."""
     try:
-        content: Any = mail.content
-        EmailMessage(content["subject"], content["text"], to=[content["to"]]).send()
-    except SMTPRecipientsRefused as error:
-        codes = [code for code, _ in error.recipients.values()]
-        if all(code >= 500 for code in codes):  # the address does not exist, so a retry is useless
-            _give_up(mail, f"refused with {codes[0]}")
+        _email_of_content(mail.content).send()
+    except Exception as error:  # a mail backend may raise anything
+        code = _permanent_refusal(error)
+        if code:  # the address does not exist, or the server does not take this content: a retry is useless
+            _give_up(mail, f"refused with {code}")
         else:
             _retry_later(mail, error)
-    except Exception as error:  # a mail backend may raise anything
-        _retry_later(mail, error)
     else:
         _finish(mail, sent_at=timezone.now(), last_error="")
+
+
+def _email_of_content(content: Any) -> EmailMultiAlternatives:
+    """Return the e-mail of a queued row: both versions, and headers that keep automatic answers away (RFC 3834)."""
+    headers = {"Auto-Submitted": "auto-generated"}
+    if content.get("choices_address"):
+        headers["List-Unsubscribe"] = f"<{content['choices_address']}>"
+    email = EmailMultiAlternatives(content["subject"], content["text"], to=[content["to"]], headers=headers)
+    if content.get("html"):  # an earlier version of the service queued plain text only
+        email.attach_alternative(content["html"], "text/html")
+    return email
+
+
+def _permanent_refusal(error: Exception) -> int | None:
+    """Return the code (5xx) with which the mail server refused the recipient or the content for ever; None otherwise."""
+    if isinstance(error, SMTPRecipientsRefused):
+        codes = [code for code, _ in error.recipients.values()]
+    else:
+        codes = [error.smtp_code] if isinstance(error, SMTPDataError) else []
+    return codes[0] if codes and all(code >= 500 for code in codes) else None
 
 
 def _retry_later(mail: OutgoingMail, error: Exception) -> None:

@@ -1,0 +1,71 @@
+"""The content of an e-mail to a person, and its two versions, plain text and HTML, which say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.template.loader import render_to_string
+
+MAX_NAME_LENGTH = 80
+
+
+@dataclass(frozen=True)
+class MailItem:
+    """One item in the list of an e-mail: what it is about, a detail, and the URL of its page."""
+
+    text: str
+    detail: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class MailMessage:
+    """An e-mail about a workspace: what happened, what the reader can do, the one button for it, and until when.
+
+    `reason` says why the reader gets the e-mail, and `choices_address` is the page on which the reader can turn it off.
+    """
+
+    subject: str
+    workspace_name: str
+    happened: str
+    todo: str
+    button: str
+    address: str
+    until: str
+    reason: str
+    items: Sequence[MailItem] = ()
+    choices_address: str = ""
+
+    @property
+    def service_name(self) -> str:
+        """Return the name of this service, which each e-mail begins with."""
+        return str(settings.SPECTACULAR_SETTINGS["TITLE"])
+
+    def plain_text(self) -> str:
+        """Return the e-mail as plain text."""
+        listed = "\n".join(_listed(item) for item in self.items)
+        paragraphs = [
+            f"{self.service_name} · {self.workspace_name}",
+            self.happened,
+            *([listed] if listed else []),
+            f"{self.todo}\n{self.button}: {self.address}",
+            self.until,
+            f"--\n{self.reason}" + (f"\n{self.choices_address}" if self.choices_address else ""),
+        ]
+        return "\n\n".join(paragraphs) + "\n"
+
+    def html(self) -> str:
+        """Return the e-mail as an HTML page with inline styles, which loads nothing from anywhere."""
+        return render_to_string("workspaces/mail.html", {"message": self})
+
+
+def one_line_name(name: str) -> str:
+    """Return a name that a user chose as one short line for an e-mail, without unprintable characters."""
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
+    return line if len(line) <= MAX_NAME_LENGTH else f"{line[: MAX_NAME_LENGTH - 1]}…"
+
+
+def _listed(item: MailItem) -> str:
+    return "\n  ".join(part for part in (f"- {item.text}", item.detail, item.address) if part)
