@@ -195,7 +195,8 @@ def _consent_page(
     redirect = parse_redirect_uri(requested.redirect_uri)
     name = client.name or client.verified_host or (redirect.host if redirect else "A program")
     with timezone.override(page.zone):
-        agents = agents_of_client(caller=page.caller, workspace_id=page.workspace.id, client=client)
+        # A code of the device flow may come from anybody, so it connects no agent that the person has already.
+        agents = agents_of_client(caller=page.caller, workspace_id=page.workspace.id, client=client) if redirect else []
         accounts = account_choices(page)
         form = ConsentForm(request.POST or None, accounts=accounts, agents=agents, name=name, zone=page.zone)
         status = 200
