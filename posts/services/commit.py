@@ -36,7 +36,7 @@ from webhooks.services import NewEvent, event_writes, wake_delivery_workers_afte
 
 logger = logging.getLogger(__name__)
 MAX_COMMIT_TRIES, MAX_SLOT_TRIES = 5, 100
-GROUP_GUARD_FIELDS = ("content_version", "event_sequence")
+GROUP_GUARD_FIELDS = ("content_version", "event_sequence", "updated_at")  # a retry may change only the last
 
 
 class RowsChanged(Exception):

@@ -10,6 +10,9 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from billing.models import MonthCounter
+from config.api.caller import system_caller
+from posts.services.cancel import plan_cancel
+from posts.services.commit import RowsChanged, commit
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
@@ -235,6 +238,24 @@ def test_a_failed_target_is_retried_before_the_last_target_has_its_time(
         *("post.scheduled", "post.target.failed", "post.target.failed", "post.scheduled"),
         *("post.target.published", "post.target.failed", "post.partial"),
     ]
+
+
+def test_a_cancellation_that_was_planned_before_a_retry_is_planned_again(
+    api: ApiClient, workspace: Workspace, accounts: list[ConnectedAccount], clock: Any
+) -> None:
+    body = body_at(accounts, MORNING, EVENING)
+    body["targets"][0]["text"] = "[sandbox:reject]"
+    group = created(api, body)
+    clock.move_to(MORNING)
+    run_until_idle()
+    cancellation = plan_cancel(system_caller(workspace.id), group["id"])
+
+    clock.move_to("2027-03-11T09:00:00Z")
+    api.post(f"/posts/{group['id']}/retry")
+
+    with pytest.raises(RowsChanged):
+        commit(cancellation)
+    assert [target["status"] for target in read(api, group)["targets"]] == ["pending", "pending"]
 
 
 def test_each_price_is_held_in_its_own_month(
