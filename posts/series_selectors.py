@@ -60,7 +60,8 @@ def is_withdrawn_by_series(group: PostGroup) -> bool:
     if group.series_id is None:
         return False
     revoked = Exists(Agent.objects.filter(pk=OuterRef("series__agent_id"), status=Agent.Status.REVOKED))
-    return SeriesOccurrence.objects.filter(Q(withdrawn=True) | Q(revoked), group=group).exists()
+    ending = Q(revoked) & ~Q(series__status=Series.Status.ENDED)  # afterwards its posts are marked
+    return SeriesOccurrence.objects.filter(Q(withdrawn=True) | ending, group=group).exists()
 
 
 def occurrences_that_can_be_cancelled(series: Series) -> QuerySet[SeriesOccurrence]:

@@ -3,6 +3,15 @@
 from django.db import migrations, models
 
 
+def number_made_posts(apps, schema_editor):
+    """Number the posts that each series has made, in the order of their times; the last has the number in `made`."""
+    for series in apps.get_model('posts', 'Series').objects.only('pk', 'made').iterator():
+        made = list(series.occurrences.exclude(group=None).order_by('at'))
+        for number, occurrence in enumerate(made, start=max(1, series.made - len(made) + 1)):
+            occurrence.number = number
+        apps.get_model('posts', 'SeriesOccurrence').objects.bulk_update(made, ['number'], batch_size=500)
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -15,4 +24,5 @@ class Migration(migrations.Migration):
             name='number',
             field=models.PositiveIntegerField(default=1),
         ),
+        migrations.RunPython(number_made_posts, migrations.RunPython.noop),
     ]

@@ -39,7 +39,7 @@ from posts.services.cancel import plan_cancel
 from posts.services.commit import plan_and_commit
 from posts.services.create import plan_create
 from posts.services.update import plan_update
-from posts.states import GroupStatus
+from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from webhooks.event_kinds import EventKind
 from webhooks.services import store_event_without_delivery
 
@@ -48,6 +48,7 @@ LEASE = timedelta(minutes=5)
 MADE_AT_ONCE = 24  # posts made of one series before other series get their turn
 REFUSED_PAUSE = timedelta(minutes=10)
 PAUSED_WORKSPACE_PAUSE = timedelta(minutes=5)
+WITHDRAW_AGAIN_AFTER = timedelta(seconds=2)  # a post that could not be cancelled while a worker had claimed it
 
 
 class SeriesChanged(Exception):
@@ -74,10 +75,14 @@ def process_claimed_series(series: Series) -> None:
     set_trace_actor(system_caller(series.workspace_id))
     try:
         if series.workspace.status == WorkspaceStatus.DELETED or _agent_was_revoked(series):
-            _end(series)
-            occurrences_that_can_be_cancelled(series).update(withdrawn=True)
+            with transaction.atomic():
+                _end(series)
+                occurrences_that_can_be_cancelled(series).update(withdrawn=True)
         withdraw_scheduled_posts(series)
-        _set_due(series, _make_due_posts(series))
+        due_at = _make_due_posts(series)
+        if occurrences_that_can_be_cancelled(series).filter(withdrawn=True).exists():
+            due_at = timezone.now() + WITHDRAW_AGAIN_AFTER
+        _set_due(series, due_at)
     except SeriesChanged:
         logger.info("%s was changed meanwhile.", series.id)
 
@@ -109,7 +114,8 @@ def _cancel(series: Series, row: SeriesOccurrence, group: PostGroup) -> None:
     try:
         plan_and_commit(lambda: _with_series(plan_cancel(caller, group.id), series))
     except InvalidState:
-        stored.exclude(group__status=GroupStatus.CANCELLED).update(withdrawn=False)
+        # A post that a worker has claimed only to postpone it can still be cancelled at the next pass.
+        stored.exclude(group__status__in=(*CANCELLABLE_GROUP_STATUSES, GroupStatus.CANCELLED)).update(withdrawn=False)
 
 
 def _edit(series: Series, row: SeriesOccurrence) -> None:
