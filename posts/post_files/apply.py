@@ -114,12 +114,11 @@ def _commit_new_posts(caller: Caller, plans: StoredPlans) -> int:
     try:
         with transaction.atomic():
             committed = commit_plan_by_id(caller=caller, plan_id=plans.create_plan_id)
-            if committed.plan is None:
-                return 0
             keys = [row_key(plans.workspace_id, plans.file_sha256, number) for number in plans.new_rows]
             ids = committed.stored.result_ids or []
             rows = [ImportedRow(key=key, group_id=group_id) for key, group_id in zip(keys, ids, strict=True)]
-            ImportedRow.objects.bulk_create(rows)
-            return len(rows)
+            # A plan that was committed before, here or through the API, has made its posts; their rows may be stored already.
+            ImportedRow.objects.bulk_create(rows, ignore_conflicts=committed.plan is None)
+            return 0 if committed.plan is None else len(rows)
     except IntegrityError:
         raise PageRefusal("The same file was imported meanwhile. Nothing was made twice.") from None
