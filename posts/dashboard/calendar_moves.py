@@ -7,7 +7,6 @@ from datetime import datetime
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
 
 from config.api.errors import NotFound, ValidationFailed
@@ -17,7 +16,7 @@ from posts.content import PostEdit, own_scheduled_at
 from posts.dashboard.calendar_entries import reason_not_to_move, targets_at_moment
 from posts.dashboard.calendar_slots import is_slot_of
 from posts.dashboard.forms import ScheduleForm
-from posts.dashboard.inputs import get_post_group_of_workspace
+from posts.dashboard.inputs import get_post_group_of_workspace, moment_of_text
 from posts.dashboard.target_moves import TargetTime, target_writes_with_times
 from posts.dashboard.undo import offer_undo_of_move
 from posts.models import PostGroup, PostTarget
@@ -61,11 +60,8 @@ def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 def _moment_of_address(page: WorkspacePage) -> datetime:
-    try:
-        moment = parse_datetime(page.request.GET.get(ENTRY_PARAMETER, ""))
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
+    moment = moment_of_text(page.request.GET.get(ENTRY_PARAMETER, ""))
+    if moment is None:
         raise NotFound()
     return moment
 

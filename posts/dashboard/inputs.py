@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
+from django.utils.dateparse import parse_datetime
 from rest_framework import serializers
 
 from config.api.error_handlers import to_api_error
@@ -36,6 +38,15 @@ def get_post_group_of_workspace(page: WorkspacePage, post_group_id: str) -> Post
 def normalize_newlines_and_nul(text: str) -> str:
     """Convert line ends in text from a browser to LF, and remove NUL characters, which PostgreSQL cannot store."""
     return text.replace("\r\n", "\n").replace("\0", "")
+
+
+def moment_of_text(text: str) -> datetime | None:
+    """Return the moment that a text from a browser names in ISO 8601, with its zone; None if it names none."""
+    try:
+        moment = parse_datetime(text[:40])
+    except ValueError:
+        return None
+    return moment if moment and moment.tzinfo else None
 
 
 def submitted_content_version(page: WorkspacePage) -> int:

@@ -7,14 +7,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
-from django.utils.dateparse import parse_datetime
 
 from config.api.errors import ApiError, PlanChanged, missing_or_foreign_id_error
 from config.api.plan import expecting_plan
 from config.pages.sentences import PageRefusal, error_sentences
 from posts import selectors
 from posts.dashboard.copied_content import request_fields_to_copy_post
-from posts.dashboard.inputs import get_post_group_of_workspace, validate_page_input
+from posts.dashboard.inputs import get_post_group_of_workspace, moment_of_text, validate_page_input
 from posts.dashboard.series_form import SeriesForm, initial_of_new_series, initial_of_series
 from posts.dashboard.series_preview import monthly_prices, next_posts
 from posts.dashboard.series_rule import rule_in_words
@@ -36,7 +35,7 @@ from workspaces.workspace_page import WorkspacePage, record_refused_write, submi
 
 PER_PAGE = 50
 EMPTY_POST: Mapping[str, Any] = {"text": "", "targets": [], "media": []}
-CHANGED = "Somebody has changed something since the preview. Look at it again."
+CHANGED = "Something was changed since the preview, by you or by somebody else. Preview it again."
 
 
 @workspace_page()
@@ -108,7 +107,9 @@ def new_series(page: WorkspacePage) -> HttpResponse:
 def edit_series(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard page that previews changes to a series and saves them."""
     series = _series_of_workspace(page, series_id)
-    if series.status == Series.Status.ENDED or not page.may_write:
+    if not page.may_write:
+        raise PageRefusal("Only owners and admins can change series.")
+    if series.status == Series.Status.ENDED:
         raise PageRefusal("This series has ended, so it can no longer be changed.")
     form = _form(page, initial_of_series(series), series.account_ids, series)
     if page.request.method != "POST" or not form.is_valid():
@@ -155,8 +156,8 @@ def end_series_for_good(page: WorkspacePage, series_id: str) -> HttpResponse:
 def skip_post(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard action that leaves out one post of a series."""
     series = _series_of_workspace(page, series_id)
-    at = parse_datetime(page.request.POST.get("at", "")[:40])
-    if at is None or at.tzinfo is None:
+    at = moment_of_text(page.request.POST.get("at", ""))
+    if at is None:
         raise PageRefusal("Choose a post of the series.")
     withdraw_scheduled_posts(skip_occurrence(caller=page.caller, series_id=series.id, at=at))
     return page.success_redirect("The post is left out.", "series-one", series_id=series.id)

@@ -30,7 +30,7 @@ from posts.dashboard.series_rule import (
 from posts.models import Series
 from posts.recurrence.rule import MAX_RULE_LENGTH
 from posts.series_posts import texts_of_series
-from workspaces.dashboard.forms import timezone_choices
+from workspaces.dashboard.forms import DATE_VALIDATORS, timezone_choices
 
 SEPARATOR = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
 MONTH_DAYS = [(day, str(day)) for day in range(1, 32)] + [(-1, "the last")]
@@ -59,7 +59,7 @@ class SeriesForm(forms.Form):
     accounts = forms.MultipleChoiceField(
         label="Accounts", widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose at least one account."}
     )
-    day = forms.DateField(label="First day", widget=forms.DateInput({"type": "date"}))
+    day = forms.DateField(label="First day", widget=forms.DateInput({"type": "date"}), validators=DATE_VALIDATORS)
     time = forms.TimeField(label="Time of day", widget=forms.TimeInput({"type": "time"}, format="%H:%M"))
     timezone = forms.ChoiceField(label="Time zone")
     repeats = forms.ChoiceField(
@@ -94,7 +94,9 @@ class SeriesForm(forms.Form):
         choices=[(NEVER, "Never"), (ON_DATE, "On a day"), (AFTER_COUNT, "After a number of posts")],
         widget=forms.RadioSelect,
     )
-    until = forms.DateField(label="Last day", required=False, widget=forms.DateInput({"type": "date"}))
+    until = forms.DateField(
+        label="Last day", required=False, widget=forms.DateInput({"type": "date"}), validators=DATE_VALIDATORS
+    )
     count = forms.IntegerField(label="Number of posts", required=False, min_value=1, max_value=10_000)
     apply_to_scheduled = forms.BooleanField(
         label="Also change the posts that are scheduled already", required=False, initial=True

@@ -45,7 +45,7 @@ def rule_of_choices(chosen: Mapping[str, Any], zone: ZoneInfo) -> str:
 def choices_of_rule(text: str, zone: ZoneInfo) -> dict[str, Any]:
     """Return the values of the form's fields for a rule; a rule that the plain choices cannot express is the choice OTHER."""
     other = {"repeats": OTHER, "rrule": text}
-    with suppress(InvalidRule):
+    with suppress(InvalidRule, OverflowError):
         rule = parse_rule(text)
         chosen = {**_repetition(rule), **_end(rule, zone), "interval": rule.interval}
         if "repeats" in chosen and parse_rule(rule_of_choices(chosen, zone)) == rule:

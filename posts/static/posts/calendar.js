@@ -54,7 +54,9 @@ function mark(place) {
 
 const offer = document.querySelector("#zone");
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-if (offer && zone && zone !== offer.dataset.zone) {
+// A zone has several names, so what counts are its clocks in winter and in summer.
+const clocks = (timeZone) => [0, 6].map((month) => new Date(2027, month, 1).toLocaleString("en", { timeZone })).join();
+if (offer && zone && clocks(zone) !== clocks(offer.dataset.zone)) {
   for (const each of offer.querySelectorAll("[data-browser-zone]")) each.textContent = zone.replaceAll("_", " ");
   const field = offer.querySelector("[name=default_timezone]");
   if (field) field.value = zone;

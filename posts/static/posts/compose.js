@@ -60,7 +60,13 @@ const nameOf = (field) => (field.matches("[type=checkbox], [type=radio]") ? `${f
 const valueOf = (field) => (field.matches("[type=checkbox], [type=radio]") ? field.checked : field.value);
 const valuesNow = () => new Map([...composer().querySelectorAll(ENTERED)].map((field) => [nameOf(field), valueOf(field)]));
 
-document.addEventListener("htmx:beforeRequest", ({ detail }) => { if (composer()) detail.xhr.sent = valuesNow(); });
+document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+  if (!composer()) return;
+  detail.xhr.sent = valuesNow();
+  // The parts of a thread have other places in the answer, so nothing is typed meanwhile.
+  if (detail.elt.value?.startsWith("thread:")) document.querySelector("#targets").inert = true;
+});
+document.addEventListener("htmx:afterRequest", () => { if (composer()) document.querySelector("#targets").inert = false; });
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (!composer()) return;
   const { sent = new Map() } = detail.xhr;

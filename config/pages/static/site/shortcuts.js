@@ -6,6 +6,9 @@ const filter = goTo.querySelector("input[type=search]");
 const list = goTo.querySelector("ul");
 const keysAlone = goTo.querySelector("input[type=checkbox]");
 
+const opener = document.querySelector(".go-to");
+opener.hidden = false;
+opener.addEventListener("click", () => goTo.showModal());
 for (const link of [...document.querySelectorAll("#menu a"), ...document.querySelectorAll("#workspaces a")]) {
   const item = document.createElement("li");
   item.append(link.cloneNode(true));
