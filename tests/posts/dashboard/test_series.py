@@ -95,7 +95,7 @@ def test_what_was_not_previewed_is_not_created(pages: SeriesPages, account: Conn
     unseen = pages.post("series-new", **entered(account))
 
     assert (changed.status_code, unseen.status_code) == (422, 422)
-    assert "Look at it again." in words(changed)
+    assert "Preview it again." in words(changed)
     assert not Series.objects.exists()
 
 
