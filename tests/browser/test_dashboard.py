@@ -100,7 +100,7 @@ def test_secrets_are_shown_once_and_can_be_copied(
     page.get_by_role("button", name="Make the key").click()
     checker.check(page, "api-key-made")
     page.get_by_role("button", name="Copy the key").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    expect(page.get_by_role("button", name="Copied", exact=True)).to_be_visible()
     key = page.evaluate("navigator.clipboard.readText()")
     assert service.call("GET", f"/accounts?workspace_id={workspace.id}", token=key)["accounts"]
 

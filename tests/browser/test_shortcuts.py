@@ -43,6 +43,16 @@ def test_single_keys_open_pages_until_they_are_turned_off(open_page: OpenPage, w
     expect(page.get_by_role("heading", name="Home", level=1)).to_be_visible()
 
 
+def test_single_keys_do_nothing_where_one_writes(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose")
+    page.get_by_label("Text for all accounts").fill("Unfinished")
+    page.get_by_label("Text for all accounts").blur()
+    page.keyboard.press("n")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(page.get_by_label("Text for all accounts")).to_have_value("Unfinished")
+
+
 def home_of(workspace: Workspace, open_page: OpenPage, page: Page | None = None) -> Page:
     """Open the home page of a workspace."""
     address = f"/dashboard/workspaces/{workspace.id}"

@@ -1,5 +1,6 @@
 // Keyboard shortcuts: Ctrl+K (⌘K) or ? opens the list of all pages; a link of the menu opens by the key in its attribute
-// aria-keyshortcuts. Keys without Ctrl can be turned off in the list.
+// aria-keyshortcuts. Keys without Ctrl can be turned off in the list, and do nothing on pages on which one writes: while a
+// part of such a page is replaced, its fields lose the focus, and what is typed next would leave the page.
 "use strict";
 const goTo = document.getElementById("go-to");
 const filter = goTo.querySelector("input[type=search]");
@@ -35,7 +36,7 @@ goTo.addEventListener("close", () => { filter.value = ""; filter.dispatchEvent(n
 
 document.addEventListener("keydown", (event) => {
   const command = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
-  const alone = keysAlone.checked && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("input, textarea, select, dialog");
+  const alone = keysAlone.checked && !document.querySelector("main textarea") && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("input, textarea, select, dialog");
   const link = alone && document.querySelector(`#menu a[aria-keyshortcuts="${CSS.escape(event.key)}"]`);
   if (command || (alone && event.key === "?")) goTo.open || goTo.showModal();
   else if (link) link.click();
