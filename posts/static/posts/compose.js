@@ -71,6 +71,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (!composer()) return;
   const { sent = new Map() } = detail.xhr;
   detail.xhr.entered = new Map([...valuesNow()].filter(([name, value]) => sent.has(name) && sent.get(name) !== value));
+  detail.xhr.focused = document.activeElement;
   detail.xhr.opened = [...composer().querySelectorAll("details[open] > summary")].map((summary) => summary.textContent);
 });
 document.addEventListener("htmx:afterSwap", (event) => {
@@ -79,6 +80,13 @@ document.addEventListener("htmx:afterSwap", (event) => {
     if (!entered.has(nameOf(field))) continue;
     if (typeof valueOf(field) === "boolean") field.checked = entered.get(nameOf(field));
     else field.value = entered.get(nameOf(field));
+  }
+  // Only now is the open tab shown again, so that its field can have the focus; htmx has tried that too early.
+  const { focused } = event.detail.xhr;
+  if (focused?.matches("textarea") && !focused.isConnected) {
+    const field = document.getElementById(focused.id);
+    field?.focus();
+    field?.setSelectionRange(focused.selectionStart, focused.selectionEnd);
   }
   for (const summary of event.target.querySelectorAll?.("summary") ?? []) {
     if (opened.includes(summary.textContent)) summary.parentElement.open = true;
