@@ -56,10 +56,10 @@ def test_the_same_file_makes_no_second_posts_and_equal_rows_stay_two(pages: File
 
     again = pages.apply(difference)
     assert "applied before" in again.content.decode()
-    anew = pages.compare(file)
-    assert "There is no difference." in words(anew)
-    assert words(anew).count("Imported before") == 3
-    assert not pages.can_apply(anew)
+    compared_again = pages.compare(file)
+    assert "There is no difference." in words(compared_again)
+    assert words(compared_again).count("Imported before") == 3
+    assert not pages.can_apply(compared_again)
     assert len(texts()) == ImportedRow.objects.count() == 3
 
 
