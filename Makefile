@@ -43,7 +43,7 @@ browser-setup: .venv/development ## install what the browser tests need: Playwri
 	tests/browser/setup.sh
 
 browser: .venv/development ## test the running service in a browser, with screenshots in var/screenshots (ARGS="-k composer")
-	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m browser tests/browser $(ARGS)
 
 chaos: .venv/development ## kill, freeze and disconnect the running service, and check that no post is lost or published twice (ARGS="--seed 7 --minutes 10")
 	$(BIN)/python -m tests.chaos $(ARGS)

@@ -169,9 +169,9 @@ def test_more_assets_need_no_more_queries(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], clock: Any
 ) -> None:
     counts = []
-    for number in (1, 1, 3):  # the first use of a key is written down
+    for text, number in (("One", 1), ("Two", 1), ("Three", 3)):  # the first use of a key is written down
         with CaptureQueriesContext(connection) as asked:
-            create(api, account, media=media_of(*assets[:number]), scheduled_at=TOMORROW)
+            create(api, account, text=text, media=media_of(*assets[:number]), scheduled_at=TOMORROW)
         counts.append(len(asked))
 
     assert counts[1] == counts[2]

@@ -12,6 +12,7 @@ from webhooks.services.events import (
 from webhooks.services.replays import replay_deliveries_as_operator, replay_delivery
 from webhooks.services.signing_secrets import (
     destroy_secrets_of_deleted_workspaces,
+    get_or_create_signing_secrets,
     read_signing_secret,
     rotate_signing_secret,
 )
