@@ -20,7 +20,7 @@ from django.utils.http import content_disposition_header, parse_etags
 
 from config.api.error_handlers import error_response
 from config.api.errors import ApiError, NotFound
-from config.api.views import require_safe_json
+from config.api.views import require_safe_with_json_error
 from media.backend_limits import guarded_storage_call
 from media.errors import RangeNotSatisfiable
 from media.links import FileLink, download_name, verify_link
@@ -45,7 +45,7 @@ class FileToServe:
     disposition: str
 
 
-@require_safe_json
+@require_safe_with_json_error
 def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpResponseBase:
     """Serve the stored media file of a signed link (GET or HEAD). All invalid links get the same 404 response."""
     try:

@@ -7,13 +7,14 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from config.api import rate_limit
+from config.api.client_address import rate_limit_address
 from config.api.error_handlers import error_response
 from config.api.errors import NotFound, RateLimited
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import PageQuery, page_body
 from config.api.policies import Idempotency
-from config.api.views import OperationViewSet, require_safe_json
+from config.api.views import OperationViewSet, require_safe_with_json_error
 from posts.calendar_feeds import feed_with_token, feeds_of_workspace, get_feed, targets_in_feed
 from posts.icalendar_text import icalendar_text
 from posts.serializers.calendar_feeds import (
@@ -80,11 +81,11 @@ class CalendarFeedViewSet(OperationViewSet):
         return Reply({"calendar_feed": feed}, resource_id=feed.id)
 
 
-@require_safe_json
+@require_safe_with_json_error
 def serve_calendar(request: HttpRequest, token: str) -> HttpResponse:
     """Serve a workspace's posts as a calendar at the secret address of a feed; unknown and deleted ones answer 404."""
     feed = feed_with_token(token)
-    bucket = rate_limit.Bucket(f"calendar:{feed.id if feed else request.META.get('REMOTE_ADDR')}", READS_PER_MINUTE)
+    bucket = rate_limit.Bucket(f"calendar:{feed.id if feed else rate_limit_address(request)}", READS_PER_MINUTE)
     verdict = rate_limit.apply_rate_limits(bucket)
     if not verdict.allowed:
         return error_response(RateLimited(headers=verdict.headers()))

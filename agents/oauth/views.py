@@ -22,10 +22,11 @@ from agents.oauth.device_authorizations import begin_device_authorization
 from agents.oauth.documents import authorization_server_metadata, protected_resource_metadata
 from agents.oauth.errors import InvalidClientMetadata
 from config.api import rate_limit
+from config.api.client_address import rate_limit_address
 from config.api.error_handlers import to_api_error
 from config.api.errors import MalformedRequest, MethodNotAllowed, RateLimited, UnsupportedMediaType
 from config.api.request_body import parse_json
-from config.api.views import require_safe_json
+from config.api.views import require_safe_with_json_error
 
 REGISTRATIONS_PER_HOUR = 20  # for each address
 REQUESTS_PER_MINUTE = 120  # at the other endpoints
@@ -51,7 +52,9 @@ def oauth_endpoint(
                 if request.method != "POST":
                     raise MethodNotAllowed(headers={"Allow": "POST"})
                 request.body  # noqa: B018 - the request is counted once it has arrived, because it may be run twice
-                verdict = rate_limit.apply_rate_limits(rate_limit.Bucket(f"oauth-{name}:{_address(request)}", limit, period))
+                verdict = rate_limit.apply_rate_limits(
+                    rate_limit.Bucket(f"oauth-{name}:{rate_limit_address(request)}", limit, period)
+                )
                 if not verdict.allowed:
                     raise RateLimited(headers=verdict.headers())
                 response = view(request)
@@ -105,7 +108,9 @@ def register(request: HttpRequest) -> HttpResponse:
 @oauth_endpoint("device", limit=DEVICES_PER_MINUTE)
 def device_authorization(request: HttpRequest) -> HttpResponse:
     """View: begin the device flow for an OAuth client without a browser (RFC 8628)."""
-    started = begin_device_authorization(requested=server.read_device_request(_form(request), asked_by=_address(request)))
+    started = begin_device_authorization(
+        requested=server.read_device_request(_form(request), asked_by=rate_limit_address(request))
+    )
     page = f"{issuer()}/oauth/device"
     return JsonResponse(
         {
@@ -119,19 +124,19 @@ def device_authorization(request: HttpRequest) -> HttpResponse:
     )
 
 
-@require_safe_json
+@require_safe_with_json_error
 def server_metadata(request: HttpRequest) -> HttpResponse:
     """View: the metadata document of the OAuth server (RFC 8414)."""
     return _document(authorization_server_metadata())
 
 
-@require_safe_json
+@require_safe_with_json_error
 def api_metadata(request: HttpRequest) -> HttpResponse:
     """View: the metadata document of the API as a protected resource (RFC 9728)."""
     return _document(protected_resource_metadata(""))
 
 
-@require_safe_json
+@require_safe_with_json_error
 def mcp_metadata(request: HttpRequest) -> HttpResponse:
     """View: the metadata document of the Model Context Protocol endpoint as a protected resource (RFC 9728)."""
     return _document(protected_resource_metadata(MCP_PATH))

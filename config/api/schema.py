@@ -41,7 +41,7 @@ REPLAY_HEADER_SCHEMAS = {
     },
 }
 
-# The document describes its own address too; a plain Django view serves it (config/api/views.py).
+# The document describes its own address too; a plain Django view serves it (config/api/openapi_document.py).
 DOCUMENT_OPERATION = {
     "operationId": "openapi_get",
     "summary": "Read the OpenAPI document",

@@ -1,20 +1,16 @@
-"""OperationViewSet, the base class of all API views, and the view that serves the OpenAPI document."""
+"""OperationViewSet, the base class of all API views, with the API's rate limits; see openapi_document.py for the document."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import threading
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, cast
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -22,7 +18,7 @@ from rest_framework.viewsets import ViewSet
 from config.api import rate_limit
 from config.api.caller import Caller
 from config.api.error_handlers import error_response
-from config.api.errors import MethodNotAllowed, RateLimited, ServiceUnavailable, Unauthenticated
+from config.api.errors import MethodNotAllowed, RateLimited, Unauthenticated
 from config.api.operation import Operation
 from config.api.rendering import FastJsonRenderer
 from config.api.request_limits import WebThreadLimit
@@ -106,7 +102,7 @@ def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
     return [own, rate_limit.Bucket(caller.workspace_id, settings.WORKSPACE_RATE_LIMIT_PER_MINUTE)]
 
 
-def require_safe_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+def require_safe_with_json_error(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Decorate a view outside of OperationViewSet to answer GET and HEAD only, and other methods with METHOD_NOT_ALLOWED.
 
     The view is exempt from CSRF checks, so that other methods get this error and not one about CSRF.
@@ -120,37 +116,3 @@ def require_safe_json(view: Callable[..., HttpResponseBase]) -> Callable[..., Ht
         return error_response(MethodNotAllowed(headers={"Allow": "GET, HEAD"}))
 
     return answer
-
-
-def openapi_bytes_and_etag() -> tuple[bytes, str]:
-    """Return the OpenAPI document as bytes with its ETag; each process builds it once.
-
-    Building takes a second or more. At most a quarter of the process's threads wait for it.
-    """
-    if _build_openapi_document.cache_info().currsize:
-        return _build_openapi_document()
-    if not _building_thread_limit.try_acquire_thread():
-        raise ServiceUnavailable("The OpenAPI document is being built.")
-    try:
-        with _building:
-            return _build_openapi_document()
-    finally:
-        _building_thread_limit.release_thread()
-
-
-@lru_cache(maxsize=1)
-def _build_openapi_document() -> tuple[bytes, str]:
-    body = json.dumps(SchemaGenerator().get_schema(request=None, public=True), ensure_ascii=False).encode()
-    return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-
-
-@require_safe_json
-def openapi(request: HttpRequest) -> HttpResponse:
-    """The view that serves the OpenAPI document (GET /openapi.json); it needs no token."""
-    try:
-        body, etag = openapi_bytes_and_etag()
-    except ServiceUnavailable as error:
-        return error_response(error)
-    if request.headers.get("If-None-Match") == etag:
-        return HttpResponseNotModified(headers={"ETag": etag})
-    return HttpResponse(body, content_type="application/json", headers={"ETag": etag, "Cache-Control": "max-age=60"})

@@ -13,20 +13,20 @@ from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
-from config.api.views import require_safe_json
+from config.api.views import require_safe_with_json_error
 from config.console import status
 
 REQUIRED_QUEUES = ("publish", "deliver")
 OVERDUE_AFTER = timedelta(minutes=5)
 
 
-@require_safe_json
+@require_safe_with_json_error
 def healthz(request: HttpRequest) -> JsonResponse:
     """Answer /healthz with 200, which shows a load balancer that this web process answers; checks nothing else."""
     return JsonResponse({"status": "ok"})
 
 
-@require_safe_json
+@require_safe_with_json_error
 def readyz(request: HttpRequest) -> JsonResponse:
     """Answer /readyz with 200 if the database and the worker loops `publish` and `deliver` are fine, else with 503.
 

@@ -15,12 +15,12 @@ from prometheus_client.registry import Collector
 
 from config.api.error_handlers import error_response
 from config.api.errors import ApiError
-from config.api.views import require_safe_json
+from config.api.views import require_safe_with_json_error
 from config.console import status
 from config.console.ops.authentication import check_admin_token
 
 
-@require_safe_json
+@require_safe_with_json_error
 def metrics(request: HttpRequest) -> HttpResponse:
     """Answer GET /metrics in Prometheus's format; 404 if the setting ADMIN_TOKEN is empty, 401 if the request lacks it."""
     try:

@@ -7,12 +7,12 @@ from functools import lru_cache
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from config.api.views import require_safe_json
+from config.api.views import require_safe_with_json_error
 
 SKILL = "docs/skill/SKILL.md"
 
 
-@require_safe_json
+@require_safe_with_json_error
 def skill(request: HttpRequest) -> HttpResponse:
     """View: the skill as Markdown, with the address of this service; it needs no token."""
     text = _skill_text(settings.BASE_URL)

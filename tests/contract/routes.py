@@ -11,8 +11,9 @@ from typing import Any
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from config.api.openapi_document import openapi_bytes_and_etag
 from config.api.operation import Operation
-from config.api.views import OperationViewSet, openapi_bytes_and_etag
+from config.api.views import OperationViewSet
 
 _BUILDING = threading.Lock()
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")

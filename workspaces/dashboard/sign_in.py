@@ -24,6 +24,7 @@ from social_django.utils import load_strategy
 from config.api import rate_limit
 from config.api.admin_actions import signed_in_operator_caller
 from config.api.caller import is_recent_sign_in
+from config.api.client_address import rate_limit_address
 from config.api.errors import ApiError, Forbidden, RateLimited
 from config.api.request_limits import limit_outbound_requests
 from workspaces.models import User
@@ -121,7 +122,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     backend = _backend(request)
     again = request.session.pop(SIGN_IN_AGAIN, False)
     try:
-        with limit_outbound_requests(_address_of(request), operator_chosen=True):
+        with limit_outbound_requests(rate_limit_address(request), operator_chosen=True):
             person = cast(User, backend.complete(user=None))
     except SignInError as error:
         return _sign_in_failed(request, error)
@@ -178,7 +179,7 @@ def sign_out_of_all_browsers(request: HttpRequest) -> HttpResponse:
 
 def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
     verdict = rate_limit.apply_rate_limits(
-        rate_limit.Bucket(f"sign-in:{_address_of(request)}", settings.RATE_LIMIT_PER_MINUTE)
+        rate_limit.Bucket(f"sign-in:{rate_limit_address(request)}", settings.RATE_LIMIT_PER_MINUTE)
     )
     if not verdict.allowed:
         return api_error_page(request, RateLimited())
@@ -186,7 +187,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
     request.session[NEXT_PAGE] = _local_address(request, request.POST.get(NEXT_PAGE))
     request.session[SIGN_IN_AGAIN] = again
     try:
-        with limit_outbound_requests(_address_of(request), operator_chosen=True):
+        with limit_outbound_requests(rate_limit_address(request), operator_chosen=True):
             return backend.start_reauthentication() if again else backend.start()
     except SignInError as error:
         return _sign_in_failed(request, error)

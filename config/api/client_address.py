@@ -1,0 +1,29 @@
+"""The IP address of a client as rate limits count it."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+
+from django.http import HttpRequest
+
+IPV6_PREFIX_LENGTH = 64  # one subscriber usually has all addresses of such a network
+
+
+def plain_ip_address(address: str) -> IPv4Address | IPv6Address:
+    """Parse an IP address; an IPv4 address in IPv6 form (`::ffff:203.0.113.7`) becomes IPv4. Raises ValueError."""
+    found = ip_address(address)
+    return (found.ipv4_mapped if isinstance(found, IPv6Address) else None) or found
+
+
+def rate_limit_address(request: HttpRequest) -> str:
+    """Return the address by which a client without a token is counted: its IPv4 address, or the /64 of its IPv6 address.
+
+    Returns "" if the client has no IP address.
+    """
+    try:
+        found = plain_ip_address(str(request.META.get("REMOTE_ADDR", "")))
+    except ValueError:
+        return ""
+    if isinstance(found, IPv4Address):
+        return str(found)
+    return str(IPv6Network((int(found), IPV6_PREFIX_LENGTH), strict=False))
