@@ -17,7 +17,7 @@ class ConnectedAccount(TimestampedModel):
 
     `credentials` and `tokens` are encrypted for this row only. `refresh_lease_until` is set by the worker that renews the
     tokens. `refresh_at` is the time of the next renewal before expiry (services/tokens.py). `paced_until` is the end of the
-    turns that posts have reserved, and `held_until` the end of a pause that the platform asked for (services/pace.py).
+    times that posts have reserved, and `held_until` the end of a pause that the platform asked for (services/pace.py).
     `slots` are the weekly times at which its posts may be published (slots.py), in the zone `slot_timezone`.
     `limits` are the limits of the account's server, when last read, on platforms whose servers differ.
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
 from config.api.client_address import plain_ip_address
 
@@ -46,29 +46,12 @@ def network_of_ip(address: str) -> str:
     return str(IPv6Network((int(found), IPV6_PREFIX_LENGTH), strict=False))
 
 
-def subscriber_address(address: str) -> str:
-    """Return the IP address by which callers without a token are counted: an IPv4 address, or the /64 of an IPv6 address.
-
-    One subscriber usually has all addresses of a /64. Returns "" for a text that is no IP address.
-    """
-    try:
-        found = _plain(address)
-    except ValueError:
-        return ""
-    return str(found) if isinstance(found, IPv4Address) else str(IPv6Network((int(found), 64), strict=False))
-
-
 def _network_error(text: str) -> str:
     try:
         network = ip_network(text, strict=False)
     except ValueError:
         return "Must be a network such as 203.0.113.0/24 or 2001:db8::/32, or one address."
     return f"Has bits set after its prefix; write {network}."
-
-
-def _plain(address: str) -> IPv4Address | IPv6Address:
-    found = ip_address(address)
-    return (found.ipv4_mapped if isinstance(found, IPv6Address) else None) or found
 
 
 @lru_cache(maxsize=4096)

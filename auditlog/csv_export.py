@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -32,12 +32,12 @@ def stream_rows_as_csv(rows: QuerySet[Any], name: str, columns: Sequence[str] = 
     )
 
 
-def _chunks(rows: QuerySet[Any], columns: Sequence[str]) -> Iterator[str]:
+def _chunks(lines: Iterable[Sequence[Any]], columns: Sequence[str]) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns)
-    for number, row in enumerate(rows.values_list(*columns).iterator(BATCH_SIZE), start=1):
-        writer.writerow(map(_cell, row))
+    for number, line in enumerate(lines, start=1):
+        writer.writerow(map(_cell, line))
         if number % BATCH_SIZE == 0:
             yield _take(buffer)
     yield _take(buffer)

@@ -30,7 +30,7 @@ def _by_agent(agent_id: str) -> Q:
 @admin.register(LedgerEntry)
 class LedgerEntryAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "cents", "platform", "target_id", "round", "workspace_id", "agent_id", "month")
-    indexed_lookups = {"tgt": "target_id"}
+    indexed_lookups = {"tgt": "target_id", "cor": "target_id"}
     unindexed_lookups = {"wrk": "workspace_id", "agt": "agent_id"}
 
 

@@ -28,7 +28,7 @@ class ChargeTotals:
     targets: int
 
     @classmethod
-    def of(cls, parts: Sequence[PublishingCharge | LedgerEntry]) -> ChargeTotals:
+    def sum_of(cls, parts: Sequence[PublishingCharge | LedgerEntry]) -> ChargeTotals:
         return cls(sum(part.cents for part in parts), sum(part.url_posts for part in parts), len(parts))
 
 

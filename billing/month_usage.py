@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from agents.models import Agent
 from agents.selectors import get_accessible_agent
@@ -130,7 +130,7 @@ def spent_entries_of_month(*, caller: Caller, workspace_id: str, at: datetime) -
 def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[DayUsage]:
     """Return a workspace's monthly usage day by day, for the UTC month of `at`. Raises ScopeMissing, NotFound."""
     spent = spent_entries_of_month(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
-    sums = spent.annotate(published=Count("kind", filter=Q(kind=EntryKind.SETTLE)), cents=Sum("cents"))
+    sums = spent.filter(kind=EntryKind.SETTLE).annotate(published=Count("kind"), cents=Sum("cents"))
     found = {day: DayUsage(day, published, cents) for day, published, cents in sums}
     return [found.get(day) or DayUsage(day, 0, 0) for day in _days(UtcMonth.containing(at))]
 

@@ -54,7 +54,7 @@ def check_charges_of_several_due_times(
     )
     months, checks = [], []
     for month in dict.fromkeys(utc_month_of(due) for due, _ in parts):
-        demand = ChargeTotals.of([charge for due, charges in parts if utc_month_of(due) == month for charge in charges])
+        demand = ChargeTotals.sum_of([charge for due, charges in parts if utc_month_of(due) == month for charge in charges])
         counters = {counter.holder_id: counter for counter in _counters([own.holder_id for own in caps.months], month)}
         for own in caps.months:
             counter = counters.setdefault(own.holder_id, MonthCounter(month=month))
@@ -79,7 +79,7 @@ def _check_days(
     released_holds: Sequence[LedgerEntry],
 ) -> None:
     for day in dict.fromkeys(utc_day_of(due) for due, _ in parts):
-        demand = ChargeTotals.of([charge for due, charges in parts if utc_day_of(due) == day for charge in charges])
+        demand = ChargeTotals.sum_of([charge for due, charges in parts if utc_day_of(due) == day for charge in charges])
         taken = DayCounter.objects.filter(agent_id=agent_id, day=day).values_list("targets", flat=True).first() or 0
         released = sum(1 for hold in released_holds if hold.day == day and hold.belongs_to(agent_id))
         caps.check_day_cap(day, taken - released, demand)

@@ -7,8 +7,8 @@ from celery import shared_task
 from billing import services
 
 
-@shared_task
-def end_subscriptions_of_deleted() -> int:
+@shared_task(name="billing.tasks.end_subscriptions_of_deleted")
+def cancel_subscriptions_of_deleted_workspaces() -> int:
     """Celery task: cancel the subscriptions of deleted workspaces at the payment processor."""
     return services.cancel_subscriptions_of_deleted_workspaces()
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from billing.services import processor_events, usage_reporting
 from billing.subscription_plans import has_payment_processor
-from config.jobs.backoff import doubling_retry_pause
+from config.jobs.backoff import exponential_retry_pause
 from config.jobs.worker_loop import WorkerLoop
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2.0, 300.0
@@ -38,7 +38,7 @@ class UsageReportsLoop(WorkerLoop):
         done = usage_reporting.send_due_usage_reports(limit=limit)
         if done.unanswered:
             self._unanswered += 1
-            pause = doubling_retry_pause(self._unanswered, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+            pause = exponential_retry_pause(self._unanswered, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
             self._quiet_until = timezone.now() + pause
         elif done.claimed:
             self._unanswered = 0

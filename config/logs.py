@@ -22,7 +22,7 @@ LOGGED_FIELDS = ("trace_id", "actor", "workspace_id", "operation", "method", "st
 _SECRETS = re.compile(r"(sps_(?:key|agt|clm|usr|oat|ort|oac|odc)_|Bearer +)[^\s\"',;}]+")
 
 
-def without_secrets(text: str) -> str:
+def redact_secrets(text: str) -> str:
     """Return a log text in which this service's tokens, and all other bearer tokens, are hidden."""
     return _SECRETS.sub(r"\1…", text)
 
@@ -31,7 +31,7 @@ class LineFormatter(logging.Formatter):
     """The log formatter that writes plain text for people, in which tokens are hidden."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return without_secrets(super().format(record))
+        return redact_secrets(super().format(record))
 
 
 class JsonFormatter(BaseJsonFormatter):
@@ -52,10 +52,10 @@ class JsonFormatter(BaseJsonFormatter):
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
         """Return a JSON log line's fields: the standard ones and the non-empty LOGGED_FIELDS; tokens in texts are hidden."""
         line = {name: log_data[name] for name in ("time", "level", "logger")}
-        line["message"] = without_secrets(log_data["message"])
+        line["message"] = redact_secrets(log_data["message"])
         line |= {name: log_data[name] for name in LOGGED_FIELDS if log_data[name] not in (None, "", "-")}
         if "exception" in log_data:
-            line["exception"] = without_secrets(str(log_data["exception"]))
+            line["exception"] = redact_secrets(str(log_data["exception"]))
         return line
 
 

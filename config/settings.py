@@ -150,7 +150,7 @@ AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 OPERATOR_SECOND_FACTOR = env.bool("OPERATOR_SECOND_FACTOR", default=PRODUCTION)
 OPERATOR_SESSION_HOURS = env.int("OPERATOR_SESSION_HOURS", default=12)
-OPERATOR_IDLE_MINUTES = env.int("OPERATOR_IDLE_MINUTES", default=30)
+OPERATOR_IDLE_MINUTES = env.int("OPERATOR_IDLE_MINUTES", default=30)  # an operator who does nothing is signed out
 # The maximum age of a sign-in for changes to keys, members or workspaces; 0 disables the check.
 REAUTHENTICATE_MINUTES = env.int("REAUTHENTICATE_MINUTES", default=10)
 LOGIN_URL = "/dashboard/sign-in"
@@ -212,7 +212,7 @@ PLATFORM_MARK = "accounts.platforms.marks.platform_mark"
 WORKSPACE_PROVISIONERS = ["accounts.provisioning.SandboxAccountProvisioner"]
 WORKER_LOOPS = {
     "publish": "posts.publishing.worker_loop.PublishLoop",
-    "series": "posts.worker_loop.SeriesLoop",
+    "series": "posts.series_worker_loop.SeriesLoop",
     "deliver": "webhooks.worker_loop.DeliverLoop",
     "thumbnail": "media.worker_loop.ThumbnailLoop",
     "processor_events": "billing.worker_loops.ProcessorEventsLoop",
@@ -221,7 +221,7 @@ WORKER_LOOPS = {
 }
 RETENTION = RETENTION_RULES
 
-RATE_LIMIT_PER_MINUTE = env.int("RATE_LIMIT_PER_MINUTE", default=60)
+RATE_LIMIT_PER_MINUTE = env.int("RATE_LIMIT_PER_MINUTE", default=60)  # API requests of one key or person
 API_KEY_DEFAULT_DAYS = env.int("API_KEY_DEFAULT_DAYS", default=None)  # the default lifetime of keys; None: unlimited
 MAX_RATE_LIMIT_PER_MINUTE = env.int("MAX_RATE_LIMIT_PER_MINUTE", default=600)  # the maximum for an agent
 WORKSPACE_RATE_LIMIT_PER_MINUTE = env.int("WORKSPACE_RATE_LIMIT_PER_MINUTE", default=1200)  # all of its keys together
@@ -234,13 +234,13 @@ OUTBOUND_NAMESERVERS = env.list("OUTBOUND_NAMESERVERS", default=[])  # instead o
 OUTBOUND_USER_AGENT = f"SocialPublishingService/{API_VERSION}"
 WEBHOOK_RETRY_SCHEDULE = read_seconds_list("WEBHOOK_RETRY_SCHEDULE", "5,300,1800,7200,18000,36000,36000")
 PUBLISH_RETRY_SCHEDULE = read_seconds_list("PUBLISH_RETRY_SCHEDULE", "10,30,120,600,1800,3600")
-WAIT_SECONDS = env.int("WAIT_SECONDS", default=25)
+WAIT_SECONDS = env.int("WAIT_SECONDS", default=25)  # how long an API request with `wait: true` waits for its post
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 WORKER_METRICS_ADDRESS = env.str("WORKER_METRICS_ADDRESS", default="")  # host:port of a worker's own /metrics
 ADMIN_TOKEN = read_secret("ADMIN_TOKEN")  # grants access to /ops and /metrics, which answer 404 without it
 DELETED_WORKSPACE_DAYS = env.int("DELETED_WORKSPACE_DAYS", default=30)  # after this, a deleted workspace is purged
 SERIES_AHEAD_DAYS = env.int("SERIES_AHEAD_DAYS", default=7)  # how long before their time posts of series are scheduled
-SCHEDULE_GRACE_HOURS = env.int("SCHEDULE_GRACE_HOURS", default=24)
+SCHEDULE_GRACE_HOURS = env.int("SCHEDULE_GRACE_HOURS", default=24)  # how late a scheduled post is still published
 # Uploads: the maximum size of a file by kind, in bytes, and the maximum number of pixels of an image.
 MEDIA_MAX_BYTES = {
     "image": env.int("MEDIA_MAX_IMAGE_BYTES", default=20 * 1024 * 1024),
@@ -252,7 +252,7 @@ MEDIA_MAX_PIXELS = env.int("MEDIA_MAX_PIXELS", default=40_000_000)
 FFPROBE = env.str("FFPROBE", default="")  # the path of ffprobe, checks videos a second time
 FFMPEG = env.str("FFMPEG", default="")  # the path of a program that makes thumbnails of videos
 MEDIA_LINK_SECONDS = env.int("MEDIA_LINK_SECONDS", default=3600)  # how long the `url` in answers is valid
-MEDIA_SCANNER = env.str("MEDIA_SCANNER", default="none")
+MEDIA_SCANNER = env.str("MEDIA_SCANNER", default="none")  # or "clamav"
 CLAMAV_ADDRESS = env.str("CLAMAV_ADDRESS", default="127.0.0.1:3310")
 # The identity provider: sign-in needs the client; the API accepts its tokens if the audience is set.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
@@ -260,11 +260,11 @@ OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
 OIDC_CLIENT_SECRET = read_secret("OIDC_CLIENT_SECRET")
 OIDC_AUDIENCE = env.str("OIDC_AUDIENCE", default="")
 OIDC_REQUIRED_SCOPE = env.str("OIDC_REQUIRED_SCOPE", default="")  # for providers whose access tokens are not at+jwt
-OIDC_ALLOW_CLIENT_CREDENTIALS = env.bool("OIDC_ALLOW_CLIENT_CREDENTIALS", default=False)
+OIDC_ALLOW_CLIENT_CREDENTIALS = env.bool("OIDC_ALLOW_CLIENT_CREDENTIALS", default=False)  # programs as API users
 # In access tokens, for operations that need a recent sign-in.
 OIDC_REQUIRE_AUTH_TIME = env.bool("OIDC_REQUIRE_AUTH_TIME", default=False)
 OIDC_SCOPES = env.str("OIDC_SCOPES", default="openid profile email").split()
-OIDC_STAFF_CLAIM = env.str("OIDC_STAFF_CLAIM", default="")  # such as groups=operators
+OIDC_STAFF_CLAIM = env.str("OIDC_STAFF_CLAIM", default="")  # makes users operators; such as groups=operators
 # E-mail is sent by a worker (workspaces/services/mail.py); without a server it is written to the log.
 vars().update(env.email_url_config(read_secret("EMAIL_URL", default="consolemail://")))
 EMAIL_TIMEOUT = 10

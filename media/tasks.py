@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from celery import shared_task
 
-from config.api.uploads import purge_upload_temp_files
+from config.api import uploads
 from media import services
 
 MIN_LEFTOVER_AGE = timedelta(hours=6)  # longer than any upload takes
@@ -24,7 +24,7 @@ def purge_pending_files() -> int:
     return services.purge_pending_files()
 
 
-@shared_task
-def purge_incoming() -> int:
+@shared_task(name="media.tasks.purge_incoming")
+def purge_upload_temp_files() -> int:
     """Remove the temporary files of media uploads whose process died (a periodic Celery task)."""
-    return purge_upload_temp_files(MIN_LEFTOVER_AGE)
+    return uploads.purge_upload_temp_files(MIN_LEFTOVER_AGE)

@@ -23,7 +23,7 @@ FFMPEG_SECONDS = 20
 FFMPEG_MEMORY_BYTES = 512 * 1024 * 1024  # enough for 4K video with sixteen reference frames
 FRAME_AT_SECONDS = 1.0  # many videos begin with a black frame
 _TILE = 1024
-_TURNS = {
+TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -62,8 +62,8 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
     with decode_semaphore, Image.open(io.BytesIO(content[: layout.end]), formats=[format_name]) as image:
         sides = _thumbnail_size(*image.size)
         image.draft(None, (2 * sides[0], 2 * sides[1]))  # JPEGs may be decoded at a reduced size
-        small = _convert_to_srgb(_shrink(image, sides), image.info.get("icc_profile"))
-    turn = _TURNS.get(exif_orientation(layout.exif))
+        small = convert_to_srgb(_shrink(image, sides), image.info.get("icc_profile"))
+    turn = TURNS.get(exif_orientation(layout.exif))
     return _encode(small if turn is None else small.transpose(turn))
 
 
@@ -122,7 +122,7 @@ def _mode_of(image: Image.Image) -> str:
     return "RGBA" if image.has_transparency_data and image.mode != "I;16" else "RGB"
 
 
-def _convert_to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
+def convert_to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     """Convert a thumbnail to sRGB (RGB or RGBA), which browsers assume; invalid colour profiles are ignored."""
     mode = "RGBA" if image.mode == "RGBA" else "RGB"
     if profile:

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, UserSession, Workspace
-from workspaces.services import lift_callers_pause, pause_workspace
+from workspaces.services import pause_workspace, resume_workspace
 
 
 @admin.register(User)
@@ -64,7 +64,7 @@ class WorkspaceAdmin(ReadOnlyAdmin):
             request,
             queryset,
             "ops.resume_workspace",
-            lambda workspace: lift_callers_pause(caller=caller, workspace_id=workspace.pk),
+            lambda workspace: resume_workspace(caller=caller, workspace_id=workspace.pk),
             "Lifted the operators' pause",
         )
 

@@ -191,7 +191,7 @@ class OutgoingMail(DueRow):
     """An e-mail that a worker sends. The content is encrypted, and deleted once the e-mail is sent or has finally failed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    content = EncryptedJSONField(null=True)  # {"to", "subject", "text"}
+    content = EncryptedJSONField(null=True)  # as services/mail.py writes it
     attempts = models.PositiveIntegerField(default=0)
     last_error = models.CharField(max_length=100, blank=True)
     sent_at = models.DateTimeField(null=True)
@@ -231,3 +231,5 @@ class Invitation(TimestampedModel):
 
     def __str__(self) -> str:
         return f"Invitation {self.pk} to {self.workspace_id}"
+
+

@@ -29,7 +29,7 @@ def undeleted_workspaces() -> QuerySet[Workspace]:
     return Workspace.objects.exclude(status=WorkspaceStatus.DELETED)
 
 
-def visible_workspaces_owned_by(
+def list_visible_workspaces_of_owner(
     *, caller: Caller, owner_user_id: str, limit: int, cursor: str | None = None
 ) -> Page[Workspace]:
     """Return a page of the workspaces that a user owns: all of them for that user, only its own for an API key."""

@@ -40,7 +40,7 @@ class WorkspaceViewSet(OperationViewSet):
         responses={200: WorkspaceListPage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("workspaces", selectors.visible_workspaces_owned_by(caller=call.caller, **call.query)))
+        return Reply(page_body("workspaces", selectors.list_visible_workspaces_of_owner(caller=call.caller, **call.query)))
 
     @operation(
         "workspaces.create",

@@ -13,7 +13,7 @@ WEEKDAY_NAMES = dict(
 def slots_in_words(account: ConnectedAccount) -> list[tuple[str, str]]:
     """Return the weekdays on which an account has slots, with their times."""
     times = times_by_weekday(account)
-    return [(name, times[weekday].replace(" ", ", ")) for weekday, name in WEEKDAY_NAMES.items() if times[weekday]]
+    return [(str(name), times[weekday].replace(" ", ", ")) for weekday, name in WEEKDAY_NAMES.items() if times[weekday]]
 
 
 def times_by_weekday(account: ConnectedAccount) -> dict[str, str]:

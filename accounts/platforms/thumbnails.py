@@ -1,7 +1,7 @@
 """Thumbnails for link cards: makes a small JPEG of a picture from an untrusted web page.
 
 The type is detected by the first bytes, as for uploads, and the dimensions are read before anything is decoded: a file of
-some kilobytes may claim a picture of gigabytes. No metadata of the picture goes into the JPEG.
+some kilobytes may claim a picture of gigabytes. No metadata of the picture goes into the thumbnail.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from PIL import Image, ImageOps
 
 LONGEST_SIDE = 1200
 QUALITIES = (85, 70, 50)
+AVATAR_SIDE, MAX_AVATAR_BYTES = 96, 10_000
 # A decoder holds up to 16 bytes for each pixel (WebP: two canvases, the frame and a copy of it): 256 MB.
 MAX_PIXELS = 16_777_216
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP")
@@ -29,7 +30,7 @@ def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
             if image.width * image.height > MAX_PIXELS:
                 return None
             image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-            return _encoded(_opaque(ImageOps.exif_transpose(image)), max_bytes)
+            return _encoded(_opaque(ImageOps.exif_transpose(image)), "JPEG", max_bytes)
     except Exception:  # decoders raise anything from SyntaxError to EOFError; the card is published without a picture
         return None
 
@@ -45,10 +46,10 @@ def _opaque(image: Image.Image) -> Image.Image:
     return Image.alpha_composite(white, over).convert("RGB")
 
 
-def _encoded(image: Image.Image, max_bytes: int) -> bytes | None:
+def _encoded(image: Image.Image, file_format: str, max_bytes: int) -> bytes | None:
     for quality in QUALITIES:
         file = io.BytesIO()
-        image.save(file, "JPEG", quality=quality, optimize=True)
+        image.save(file, file_format, quality=quality, optimize=True)
         if file.tell() <= max_bytes:
             return file.getvalue()
     return None

@@ -90,9 +90,9 @@ def fetch_page_metadata(link: str) -> PageMetadata:
     )
 
 
-def fetch_picture(address: str) -> bytes:
-    """Fetch the bytes of a web page's picture, which may not be an image. Raises PageUnavailable."""
-    return _fetch(address, accept="image/*", seconds=PICTURE_SECONDS, max_bytes=MAX_PICTURE_BYTES, cut_off=False)[2]
+def fetch_picture(address: str, *, seconds: float = PICTURE_SECONDS, max_bytes: int = MAX_PICTURE_BYTES) -> bytes:
+    """Fetch the bytes of a picture on the web, such as a web page's, which may not be an image. Raises PageUnavailable."""
+    return _fetch(address, accept="image/*", seconds=seconds, max_bytes=max_bytes, cut_off=False)[2]
 
 
 def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: bool) -> tuple[URL, Response, bytes]:

@@ -1,7 +1,7 @@
 """Rate limiting of posts to a connected account, so that they are published no faster than its platform allows.
 
 Each account is a leaky bucket (config/api/gcra.py), and `paced_until` is the time when the bucket will be empty. A post
-that has to wait reserves the time of its turn.
+that has to wait reserves a time.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ def reserve_publishing_times(wanted: Sequence[tuple[str, PostingPace]]) -> list[
         rows = ConnectedAccount.objects.filter(pk__in={account_id for account_id, _ in wanted}).order_by("pk")
         # no_key: inserting posts that refer to these accounts neither waits for this lock nor delays it.
         accounts = {row.pk: row for row in rows.only("paced_until").select_for_update(no_key=True)}
-        turns = [_next_turn(accounts[account_id], pace, now) for account_id, pace in wanted]
+        times = [_reserve_next_time(accounts[account_id], pace, now) for account_id, pace in wanted]
         apply_fenced_updates([FencedUpdate(account, {"paced_until": account.paced_until}) for account in accounts.values()])
-    return turns
+    return times
 
 
-def _next_turn(account: ConnectedAccount, pace: PostingPace, now: datetime) -> datetime:
+def _reserve_next_time(account: ConnectedAccount, pace: PostingPace, now: datetime) -> datetime:
+    """Reserve the account's next free time, on the instance only, and return it."""
     bucket = LeakyBucket(pace.seconds, pace.seconds * pace.burst)
     backlog = max(((account.paced_until or now) - now).total_seconds(), 0.0)
     account.paced_until = now + timedelta(seconds=backlog + bucket.interval)

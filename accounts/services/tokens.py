@@ -23,7 +23,7 @@ from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Grant
 from config.db.connection import close_connection_before_waiting
 from config.db.outage import retry_while_database_down
-from config.jobs.backoff import doubling_retry_pause
+from config.jobs.backoff import exponential_retry_pause
 
 logger = logging.getLogger(__name__)
 REFRESH_LEASE = timedelta(seconds=90)  # longer than a platform's answer plus a wait for the database
@@ -201,7 +201,7 @@ def _handle_refusal(account: ConnectedAccount, grant: Grant) -> None:
 
 def _postpone(account: ConnectedAccount, fault: Exception) -> None:
     """Postpone the next renewal of an account's OAuth tokens, because a renewal failed."""
-    pause = doubling_retry_pause(
+    pause = exponential_retry_pause(
         account.refresh_failures + 1,
         first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,

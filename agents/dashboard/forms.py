@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from django import forms
 from django.conf import settings
+from django.utils.functional import lazy
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from agents.networks import MAX_ALLOWED_NETWORKS, normalize_network
 from config.api.caller import AgentMode
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 DEFAULT_SCOPES = ("posts.read", "posts.draft", "posts.schedule", "posts.publish", "media.upload", "accounts.read")
 MAX_YEAR = 2200
+format_html_lazy = lazy(format_html, SafeString)
 
 # What a workspace key with the scope may do, in the order of config/api/scopes.py.
 KEY_SCOPE_LABELS = {
@@ -45,9 +51,11 @@ MODE_LABELS = {
 }
 
 
-def scope_field(labels: Mapping[str, str], label: str) -> forms.MultipleChoiceField:
+def scope_field(labels: Mapping[str, StrOrPromise], label: StrOrPromise) -> forms.MultipleChoiceField:
     """Return the field of an agent or API key form with a checkbox for each scope (permission) in `labels`."""
-    choices = [(scope, format_html("<span>{} <code>{}</code></span>", meaning, scope)) for scope, meaning in labels.items()]
+    choices = [
+        (scope, format_html_lazy("<span>{} <code>{}</code></span>", meaning, scope)) for scope, meaning in labels.items()
+    ]
     return forms.MultipleChoiceField(label=label, choices=choices, widget=forms.CheckboxSelectMultiple)
 
 

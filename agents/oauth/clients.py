@@ -35,7 +35,7 @@ def stored_client(client_id: str | None) -> OAuthClient | None:
     return OAuthClient.objects.filter(client_id=client_id).first() if client_id else None
 
 
-def current_client(client_id: str | None, *, asked_by: str) -> OAuthClient | None:
+def fetch_client(client_id: str | None, *, asked_by: str) -> OAuthClient | None:
     """Return the OAuth client with this client_id; read its metadata document if it has one and that is due.
 
     `asked_by` is the user id or the address for which the document is read; each may wait for few at once. Returns None for

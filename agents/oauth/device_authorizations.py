@@ -49,16 +49,16 @@ def begin_device_authorization(*, requested: RequestedAccess) -> StartedDeviceAu
         expires_at=timezone.now() + LIFETIME,
     )
     return StartedDeviceAuthorization(
-        device_code, shown_user_code(user_code), int(LIFETIME.total_seconds()), INTERVAL_SECONDS
+        device_code, format_user_code(user_code), int(LIFETIME.total_seconds()), INTERVAL_SECONDS
     )
 
 
-def shown_user_code(user_code: str) -> str:
+def format_user_code(user_code: str) -> str:
     """Return a device authorization's user code as people see it: BCDF-GHJK."""
     return f"{user_code[:4]}-{user_code[4:]}"
 
 
-def waiting_device_authorization(*, entered_code: str) -> DeviceAuthorization | None:
+def find_undecided_device_authorization(*, entered_code: str) -> DeviceAuthorization | None:
     """Return the undecided device authorization with this user code, in capital letters or not; None if there is none."""
     code = "".join(character for character in entered_code.upper() if character in USER_CODE_ALPHABET)
     waiting = DeviceAuthorization.objects.select_related("client").filter(denied_at=None, grant=None)
@@ -118,7 +118,7 @@ def check_device_code(*, client: OAuthClient, device_code: str) -> tuple[str | N
 
 
 def _locked(entered_code: str) -> DeviceAuthorization:
-    found = waiting_device_authorization(entered_code=entered_code)
+    found = find_undecided_device_authorization(entered_code=entered_code)
     locked = (
         found
         and DeviceAuthorization.objects.select_for_update(of=("self",), no_key=True)

@@ -128,7 +128,7 @@ def _agent_to_reconnect(caller: Caller, workspace_id: str, client: OAuthClient, 
     return agent
 
 
-def open_grant_of_code(*, client: OAuthClient, code: str) -> OAuthGrant | None:
+def lock_grant_of_code(*, client: OAuthClient, code: str) -> OAuthGrant | None:
     """Lock and return the OAuth grant of an unused authorization code; None if the code cannot be exchanged.
 
     A code that was used already ends its grant, because somebody else may have used it (RFC 6749, section 4.1.2).
@@ -143,7 +143,7 @@ def open_grant_of_code(*, client: OAuthClient, code: str) -> OAuthGrant | None:
     return grant if may_get_tokens(grant) and grant.code_expires_at > timezone.now() else None
 
 
-def open_token_to_refresh(*, client: OAuthClient, refresh_token: str) -> OAuthToken | None:
+def lock_token_to_refresh(*, client: OAuthClient, refresh_token: str) -> OAuthToken | None:
     """Lock and return the OAuth token that may be refreshed with this refresh token; None if it cannot be.
 
     A refresh token that was used already ends its grant, unless it is repeated within REPEATED_REFRESH. Raises RateLimited.

@@ -34,15 +34,15 @@ from oauthlib.oauth2.rfc6749.errors import UnsupportedCodeChallengeMethodError
 from agents.models import DeviceAuthorization, OAuthClient, OAuthGrant, OAuthToken
 from agents.oauth.addresses import MCP_PATH, OAUTH_SCOPES, issuer, resource_at
 from agents.oauth.client_metadata import AUTHORIZATION_CODE, DEVICE_CODE, REFRESH_TOKEN
-from agents.oauth.clients import current_client, stored_client
+from agents.oauth.clients import fetch_client, stored_client
 from agents.oauth.device_authorizations import check_device_code
 from agents.oauth.errors import InvalidTarget
 from agents.oauth.grants import (
     IssuedTokens,
     RequestedAccess,
     issue_tokens,
-    open_grant_of_code,
-    open_token_to_refresh,
+    lock_grant_of_code,
+    lock_token_to_refresh,
     revoke_token,
 )
 from agents.oauth.redirect_uris import is_registered
@@ -67,7 +67,7 @@ class AgentGrantValidator(RequestValidator):
     """Answers oauthlib's questions about clients, codes and tokens. It stores what it finds on oauthlib's request.
 
     `request.grant` is the OAuthGrant, `request.exchanged` the row whose code or refresh token is exchanged, and
-    `request.credential` that code or token. A new validator is made for each request; `asked_by` is as in `current_client`.
+    `request.credential` that code or token. A new validator is made for each request; `asked_by` is as in `fetch_client`.
     """
 
     def __init__(self, asked_by: str = "") -> None:
@@ -81,7 +81,7 @@ class AgentGrantValidator(RequestValidator):
         return request.client is not None
 
     def validate_client_id(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> bool:
-        request.client = current_client(client_id, asked_by=self.asked_by)
+        request.client = fetch_client(client_id, asked_by=self.asked_by)
         return request.client is not None
 
     def validate_redirect_uri(self, client_id: str, redirect_uri: str, request: Request, *args: Any, **kwargs: Any) -> bool:
@@ -118,7 +118,7 @@ class AgentGrantValidator(RequestValidator):
     def validate_code(
         self, client_id: str, code: str, client: OAuthClient, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        grant = open_grant_of_code(client=client, code=code)
+        grant = lock_grant_of_code(client=client, code=code)
         return _may_exchange(request, grant, grant, code)
 
     def get_code_challenge(self, code: str, request: Request) -> str:
@@ -135,7 +135,7 @@ class AgentGrantValidator(RequestValidator):
     def validate_refresh_token(
         self, refresh_token: str, client: OAuthClient, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        token = open_token_to_refresh(client=client, refresh_token=refresh_token)
+        token = lock_token_to_refresh(client=client, refresh_token=refresh_token)
         return _may_exchange(request, token.grant if token else None, token, refresh_token)
 
     def get_original_scopes(self, refresh_token: str, request: Request, *args: Any, **kwargs: Any) -> list[str]:
@@ -167,7 +167,7 @@ def read_authorization_request(parameters: Parameters, *, asked_by: str) -> Requ
     """Return what an OAuth client asks for at /oauth/authorize.
 
     Raises FatalClientError if the client or its redirect URI is not valid, so that only the person may be told, and other
-    OAuth2Errors to be sent to the client (`error_redirect`); InvalidClientMetadata and RateLimited as `current_client` does.
+    OAuth2Errors to be sent to the client (`error_redirect`); InvalidClientMetadata and RateLimited as `fetch_client` does.
     """
     grant = AuthorizationCodeGrant(AgentGrantValidator(asked_by), pre_auth=[_check_authorization_request])
     endpoint = AuthorizationEndpoint("code", None, {"code": grant})

@@ -13,7 +13,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from oauthlib.oauth2 import OAuth2Error
 
-from agents.networks import subscriber_address
 from agents.oauth import server
 from agents.oauth.addresses import MCP_PATH, issuer
 from agents.oauth.client_metadata import NO_CLIENT_AUTHENTICATION, parse_client_metadata
@@ -154,10 +153,6 @@ def _form(request: HttpRequest) -> list[tuple[str, str]]:
     if request.content_type != "application/x-www-form-urlencoded":
         raise UnsupportedMediaType()
     return [(name, str(value)) for name, values in request.POST.lists() for value in values]
-
-
-def _address(request: HttpRequest) -> str:
-    return subscriber_address(str(request.META.get("REMOTE_ADDR", "")))
 
 
 def _http_response(answer: server.Answer) -> HttpResponse:

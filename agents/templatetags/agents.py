@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from django import template
 
 from agents.dashboard.forms import AGENT_SCOPE_LABELS, KEY_SCOPE_LABELS, MODE_LABELS
@@ -9,19 +12,22 @@ from agents.models import ApiKey
 from config.api.caller import AgentMode
 from config.api.scopes import SCOPES
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 register = template.Library()
 
 
 @register.filter
 def mode_label(mode: str) -> str:
     """Template filter: return the display name of an agent mode, which limits what the agent may do (such as only drafts)."""
-    return MODE_LABELS[AgentMode(mode)][0]
+    return str(MODE_LABELS[AgentMode(mode)][0])
 
 
 @register.filter
 def mode_description(mode: str) -> str:
     """Template filter: return the description of an agent mode, which limits what the agent may do (such as only drafts)."""
-    return MODE_LABELS[AgentMode(mode)][1]
+    return str(MODE_LABELS[AgentMode(mode)][1])
 
 
 @register.filter
@@ -36,6 +42,6 @@ def key_scope_labels(key: ApiKey) -> list[str]:
     return _labels_of(key.held_scopes, AGENT_SCOPE_LABELS if key.agent_id else KEY_SCOPE_LABELS)
 
 
-def _labels_of(scopes: list[str], labels: dict[str, str]) -> list[str]:
+def _labels_of(scopes: list[str], labels: Mapping[str, StrOrPromise]) -> list[str]:
     """Return the labels of scopes (permissions) for a template filter, in the order of config/api/scopes.py."""
-    return [labels[scope] for scope in SCOPES if scope in scopes]
+    return [str(labels[scope]) for scope in SCOPES if scope in scopes]

@@ -25,7 +25,7 @@ class BudgetBar:
     free: float
 
     @classmethod
-    def of(cls, cap: SpendCapStatus) -> BudgetBar:
+    def from_cap_status(cls, cap: SpendCapStatus) -> BudgetBar:
         limit, used = cap.cap_plus_free_credit_cents or 0, cap.spent_cents + cap.reserved_cents
         whole = max(limit, used)
         spent, held, free = (percent_of(cents, whole) for cents in (cap.spent_cents, used, cap.free_credit_cents))

@@ -93,7 +93,7 @@ def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 2
         months=sorted({*month_usage.months_with_reservations(**asked), utc_month_of(now), utc_month_of(at)}, reverse=True),
         is_now=utc_month_of(at) == utc_month_of(now),
         spend_cap=month.spend_cap,
-        bar=BudgetBar.of(month.spend_cap),
+        bar=BudgetBar.from_cap_status(month.spend_cap),
         totals=month.totals,
         days=day_bars(days),
         most_expensive_day=max(days, key=lambda each: each.spend_cents),

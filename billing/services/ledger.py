@@ -183,7 +183,7 @@ def lock_month_counters(
 ) -> None:
     """Lock the counters of the months in which posts' money is reserved now and of the months to which it moves.
 
-    Needed by transactions that release and hold: without it, two of them that move targets between months could deadlock.
+    Needed by transactions that release and hold, or hold for several agents: without it, two of them could deadlock.
     """
     _require_transaction()
     holds = LedgerEntry.objects.filter(target_id__in=list(target_ids), kind=EntryKind.HOLD)
@@ -205,7 +205,7 @@ def _sums(
 ) -> Iterator[tuple[date, ChargeTotals]]:
     """Yield each period of the charges, in order, with their sum. Two writes of one statement may not change one counter."""
     for period in sorted({period_of(day) for day, _ in parts}):
-        yield period, ChargeTotals.of([charge for day, charge in parts if period_of(day) == period])
+        yield period, ChargeTotals.sum_of([charge for day, charge in parts if period_of(day) == period])
 
 
 def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
@@ -287,7 +287,8 @@ def _month_counters(entries: list[LedgerEntry]) -> Iterator[tuple[MonthCounter, 
 
 def _spent_and_released(entries: list[LedgerEntry]) -> tuple[ChargeTotals, ChargeTotals]:
     spent, released = (
-        ChargeTotals.of([entry for entry in entries if entry.kind == kind]) for kind in (EntryKind.SETTLE, EntryKind.RELEASE)
+        ChargeTotals.sum_of([entry for entry in entries if entry.kind == kind])
+        for kind in (EntryKind.SETTLE, EntryKind.RELEASE)
     )
     return spent, released
 

@@ -69,7 +69,10 @@ def create_usage_reports_for_spending(entries: Sequence[LedgerEntry]) -> None:
 
 
 def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) -> list[UsageReport]:
-    """Return the usage reports for those parts of the ledger entries that were spent beyond the month's free credit."""
+    """Return the usage reports for those parts of the ledger entries that were spent beyond the month's free credit.
+
+    A credit takes back at most what was reported for its month, also if the free credit was lower then.
+    """
     if not entries:
         return []
     counter = MonthCounter.objects.filter(holder_id=workspace_id, month=month)

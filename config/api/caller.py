@@ -23,7 +23,10 @@ OPERATOR_REQUESTS_PER_MINUTE = 600  # higher than for customers, so that operato
 
 
 class AgentMode(TextChoices):
-    """What an agent may do by itself, from "dry_run" (change nothing) to "allow_publish" (publish without approval)."""
+    """The levels of what an agent may do without a person, in rising order.
+
+    It may only preview calls, only write drafts, plan posts that a person must approve, or publish.
+    """
 
     DRY_RUN = "dry_run"
     DRAFT = "draft"
@@ -137,7 +140,7 @@ def require_access(
 ) -> None:
     """Raise an ApiError unless the caller may access this workspace and has this scope; set a user's workspace and role.
 
-    Without a `scope`, none is needed. For a user, this sets the Caller's workspace, role, scopes and retention tier.
+    Without a `scope`, none is needed. For a user, this sets the Caller's workspace, role, scopes, mode and retention tier.
     Raises, in this order: ScopeMissing; NotFound for a workspace that does not exist, was deleted or belongs to others
     (ValidationFailed on `body_field` when its id came in a body); WorkspacePaused for a write to a paused workspace.
     `noun` names the requested resource in the message, which is the same for missing and foreign resources.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -21,12 +20,9 @@ from config.api.error_handlers import error_response
 from config.api.errors import MethodNotAllowed, RateLimited, Unauthenticated
 from config.api.operation import Operation
 from config.api.rendering import FastJsonRenderer
-from config.api.request_limits import WebThreadLimit
 from config.api.trace import set_trace_actor
 
 _JSON = FastJsonRenderer()
-_building = threading.Lock()
-_building_thread_limit = WebThreadLimit(settings.WEB_THREADS // 4)
 
 
 class OperationViewSet(ViewSet):

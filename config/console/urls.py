@@ -18,6 +18,6 @@ urlpatterns = [
     path("ops/deliveries", views.DeliveriesViewSet.as_view({"get": "list"})),
     path("ops/deliveries/replay", views.DeliveriesViewSet.as_view({"post": "replay"})),
     path("ops/retention/run", views.RetentionViewSet.as_view({"post": "run"})),
-    path("ops/billing/reconcile", views.BillingViewSet.as_view({"post": "reconcile"})),
+    path("ops/billing/reconcile", views.BillingViewSet.as_view({"post": "reconcile_with_processor"})),
     path("ops/keys/revoke", views.ApiKeysViewSet.as_view({"post": "revoke"})),
 ]

@@ -18,7 +18,7 @@ from typing import Any
 from django.db import DataError, connection, models, transaction
 
 from config.db.fast_read import in_list_condition, list_parameter, prepared_cursor, quoted_column
-from config.db.given_rows import GivenRows, is_document
+from config.db.given_rows import GivenRows, is_sent_as_json
 
 ROWS_PER_STATEMENT = 500
 _DIVISION_BY_ZERO = "22012"
@@ -159,7 +159,7 @@ def _insert(rows: Sequence[models.Model]) -> Write:
     model = type(rows[0])
     fields, columns = _columns(model)
     values = [[field.pre_save(row, True) for field in fields] for row in rows]
-    sql = _insert_sql(model, 2 if is_document(len(rows)) else len(rows))
+    sql = _insert_sql(model, 2 if is_sent_as_json(len(rows)) else len(rows))
     return Write(sql, columns.parameters(values), len(rows), may_fail=False)
 
 
@@ -167,7 +167,7 @@ def _insert(rows: Sequence[models.Model]) -> Write:
 def _insert_sql(model: type[models.Model], count: int) -> str:
     _, columns = _columns(model)
     names, table = ", ".join(columns.names), _quoted(model._meta.db_table)
-    if is_document(count):
+    if is_sent_as_json(count):
         sql = f"WITH {columns.sql(count)} INSERT INTO {table} ({names}) SELECT {names} FROM given"  # noqa: S608
     else:
         sql = f"INSERT INTO {table} ({names}) {columns.values_sql(count)}"

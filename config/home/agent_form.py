@@ -7,12 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
-from agents.dashboard.forms import AGENT_SCOPE_LABELS, DEFAULT_SCOPES, MODE_LABELS, scope_field
+from agents.dashboard.forms import AGENT_SCOPE_LABELS, DEFAULT_SCOPES, MODE_LABELS, format_html_lazy, scope_field
 from agents.models import Agent
 from agents.serializers import MAX_INT32
 from config.api.caller import AgentMode
@@ -26,7 +25,7 @@ ALL_ACCOUNTS, CHOSEN_ACCOUNTS = "all", "chosen"
 
 def mode_choices(*modes: AgentMode) -> list[tuple[str, SafeString]]:
     """Return the choices of a form for the mode of an agent, with what each mode means."""
-    return [(mode, format_html("<span><strong>{}</strong><br>{}</span>", *MODE_LABELS[mode])) for mode in modes]
+    return [(mode, format_html_lazy("<span><strong>{}</strong><br>{}</span>", *MODE_LABELS[mode])) for mode in modes]
 
 
 class AgentRulesForm(forms.Form):
@@ -76,7 +75,7 @@ class AgentForm(AgentRulesForm):
     )
     default_mode = forms.ChoiceField(
         label="How far it may go",
-        choices=mode_choices(*MODE_LABELS),
+        choices=lambda: mode_choices(*MODE_LABELS),
         widget=forms.RadioSelect,
         initial=AgentMode.REQUIRES_CONFIRMATION,
     )

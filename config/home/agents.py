@@ -116,7 +116,7 @@ def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
         issued.append(services.rotate_key(caller=page.caller, agent_id=found.id))
         return issued[0].api_key
 
-    _, repeated = submit_once(page, "agents.rotate_key", issue)
+    repeated = submit_once(page, "agents.rotate_key", issue)[1]
     if repeated:
         return page.success_redirect("This key was already issued and shown.", "agent", agent_id=found.id)
     [rotated] = issued

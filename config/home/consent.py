@@ -30,7 +30,7 @@ from config.api.caller import require_recent_sign_in
 from config.api.errors import ApiError, NotFound, RateLimited, ReauthenticationRequired
 from config.home.agent_form import account_choices
 from config.home.consent_form import ConsentForm
-from config.pages.security_headers import page_policy
+from config.pages.security_headers import content_security_policy
 from workspaces.models import Member, Workspace
 from workspaces.selectors import undeleted_workspaces
 from workspaces.workspace_page import (
@@ -46,8 +46,8 @@ ALLOW = "oauth.allow"
 ENTERED_CODES_PER_MINUTE = 10  # for each person, so that nobody can guess the codes of others
 
 
-class Decision(Protocol):
-    """What happens when a person has decided about an OAuth client."""
+class DecisionHandler(Protocol):
+    """Tells an OAuth client what a person has decided: `allow` also makes the agent, `deny` only answers."""
 
     def allow(self, page: WorkspacePage, choices: dict[str, Any]) -> HttpResponse: ...
 
@@ -98,7 +98,7 @@ def decide_about_device(request: HttpRequest) -> HttpResponse:
     if not rate_limit.apply_rate_limits(bucket).allowed:
         return api_error_page(request, RateLimited())
     code = request.GET.get("user_code", "")
-    found = device_authorizations.waiting_device_authorization(entered_code=code)
+    found = device_authorizations.find_undecided_device_authorization(entered_code=code)
     if found is None:
         problem = "This code is not valid, or it has expired. Check it, or let the program show a new one."
         return render(request, "home/device_code.html", {"code": code, "problem": problem}, status=404)
@@ -164,7 +164,7 @@ class _AtNextRequest:
         return render(request, "home/consent_done.html", {"allowed": False})
 
 
-def _ask(request: HttpRequest, requested: RequestedAccess, decision: Decision) -> HttpResponse:
+def _ask(request: HttpRequest, requested: RequestedAccess, decision: DecisionHandler) -> HttpResponse:
     """Show the consent page, or carry out the decision that it sends. Only owners and admins of a workspace can allow."""
     if request.method == "POST" and request.POST.get("decision") != "allow":
         return decision.deny(request)
@@ -189,7 +189,7 @@ def _workspaces_of(request: HttpRequest) -> list[Workspace]:
 
 
 def _consent_page(
-    page: WorkspacePage, workspaces: list[Workspace], requested: RequestedAccess, decision: Decision
+    page: WorkspacePage, workspaces: list[Workspace], requested: RequestedAccess, decision: DecisionHandler
 ) -> HttpResponse:
     request, client = page.request, requested.client
     redirect = parse_redirect_uri(requested.redirect_uri)
@@ -215,7 +215,7 @@ def _consent_page(
         shown = {"client": client, "name": name, "redirect": redirect, "requested": requested}
         shown |= {"workspaces": workspaces, "agents": agents}
         response = page.render("home/consent.html", form=form, status=status, **shown)
-    response["Content-Security-Policy"] = page_policy(_form_targets(redirect))
+    response["Content-Security-Policy"] = content_security_policy(_form_targets(redirect))
     return response
 
 

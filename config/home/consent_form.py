@@ -39,7 +39,7 @@ class ConsentForm(AgentRulesForm):
 
     default_mode = forms.ChoiceField(
         label="How far it may go",
-        choices=mode_choices(AgentMode.DRAFT, AgentMode.REQUIRES_CONFIRMATION, AgentMode.ALLOW_PUBLISH),
+        choices=lambda: mode_choices(AgentMode.DRAFT, AgentMode.REQUIRES_CONFIRMATION, AgentMode.ALLOW_PUBLISH),
         widget=forms.RadioSelect,
         initial=AgentMode.REQUIRES_CONFIRMATION,
     )

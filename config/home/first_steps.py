@@ -50,7 +50,6 @@ def first_steps(page: WorkspacePage) -> list[FirstStep]:
         FirstStep(
             "Connect an account", "Until then, posts go to sandbox accounts only.", page.url_of_page("accounts"), has_account
         ),
-        FirstStep("Write a first post", "To a sandbox account it reaches nobody.", page.url_of_page("compose"), has_post),
         FirstStep(
             "Invite somebody", "Owners and admins approve what agents write.", page.url_of_page("members"), has_invited
         ),

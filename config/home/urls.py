@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from config.home import agents, consent, home, webhook_trial
+from config.home import agents, consent, home, webhook_test_page
 
 WORKSPACE_PATH = "dashboard/workspaces/<str:workspace_id>"
 
@@ -20,5 +20,5 @@ urlpatterns = [
     path(f"{WORKSPACE_PATH}/agents/<str:agent_id>/stop", agents.stop_agent_from_posting, name="agent-stop"),
     path(f"{WORKSPACE_PATH}/agents/<str:agent_id>/disconnect", agents.disconnect_agent, name="agent-disconnect"),
     path(f"{WORKSPACE_PATH}/agents/<str:agent_id>/revoke", agents.revoke_agent, name="agent-revoke"),
-    path(f"{WORKSPACE_PATH}/webhooks/test", webhook_trial.try_webhook_with_sandbox_post, name="webhook-test"),
+    path(f"{WORKSPACE_PATH}/webhooks/test", webhook_test_page.publish_sandbox_post_to_test_webhook, name="webhook-test"),
 ]

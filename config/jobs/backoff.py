@@ -25,7 +25,7 @@ def retry_pause_from_list(schedule: Sequence[float], failures: int, *, retry_aft
     return timedelta(seconds=max(pause, retry_after))
 
 
-def doubling_retry_pause(failures: int, *, first: float, longest: float, retry_after: float = 0.0) -> timedelta:
+def exponential_retry_pause(failures: int, *, first: float, longest: float, retry_after: float = 0.0) -> timedelta:
     """Return the pause before a failed job is tried again: `first` seconds, doubled with each failure up to `longest`.
 
     It has no jitter. `retry_after` is the minimum pause, in seconds.

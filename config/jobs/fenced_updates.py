@@ -18,7 +18,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Model
 
-from config.db.given_rows import GivenRows, is_document
+from config.db.given_rows import GivenRows, is_sent_as_json
 from config.db.models import DueRow
 from config.db.writes import ROWS_PER_STATEMENT, Write, run_write
 
@@ -81,7 +81,7 @@ def _statement(
     """Return one SQL statement that writes the same fields of many rows and returns the primary keys of the changed rows."""
     model = type(updates[0].row)
     rows = [[update.row.pk, *(getattr(update.row, name) for name in guards), *update.changes.values()] for update in updates]
-    sql = _sql(model, 2 if is_document(len(rows)) else len(rows), names, len(states), guards)
+    sql = _sql(model, 2 if is_sent_as_json(len(rows)) else len(rows), names, len(states), guards)
     return Write(sql, [*_given_rows(model, names, guards).parameters(rows), *states], len(updates), subject)
 
 

@@ -29,12 +29,12 @@ def local_time(moment: datetime | str | None, zone: ZoneInfo) -> str | None:
     return f"{given.astimezone(zone):%a %Y-%m-%d %H:%M} {zone.key}"
 
 
-def shortened(text: str, most: int) -> str:
+def shorten_text(text: str, most: int) -> str:
     """Return a text, cut to `most` characters with a note of how many are left out."""
     return text if len(text) <= most else f"{text[:most]}… [{len(text) - most} more characters]"
 
 
-def fitting_content_and_text(content: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def content_and_json_within_limit(content: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Return the content of a tool's answer and its JSON text, with long texts cut if the answer would be too long.
 
     Raises PayloadTooLarge if it is too long even then.
@@ -51,13 +51,13 @@ def fitting_content_and_text(content: dict[str, Any]) -> tuple[dict[str, Any], s
 
 def tool_result(content: dict[str, Any], *, is_error: bool = False) -> dict[str, Any]:
     """Return the result of a tool call with this content, also as JSON text. Raises PayloadTooLarge."""
-    content, text = fitting_content_and_text(content)
+    content, text = content_and_json_within_limit(content)
     return {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": is_error}
 
 
 def _cut(value: Any, most: int) -> Any:
     if isinstance(value, str):
-        return shortened(value, most)
+        return shorten_text(value, most)
     items = int(most * ITEMS_PER_CHARACTER)
     if isinstance(value, list):
         return [_cut(each, most) for each in value[:items]]

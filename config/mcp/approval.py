@@ -20,7 +20,7 @@ SALT = "config.mcp.approval"
 STATE_SECONDS = 3600
 
 
-def shows_urls(rpc: RpcRequest) -> bool:
+def client_can_show_urls(rpc: RpcRequest) -> bool:
     """Return whether the client of a request can ask a person to open a page (elicitation in URL mode)."""
     elicitation = rpc.client_capabilities.get("elicitation")
     return rpc.is_current_revision and isinstance(elicitation, dict) and "url" in elicitation
@@ -45,16 +45,16 @@ def is_repeated_call(rpc: RpcRequest, caller: Caller) -> bool:
     return True
 
 
-def ask_for_approval(rpc: RpcRequest, caller: Caller, url: str) -> dict[str, Any]:
+def approval_required_result(rpc: RpcRequest, caller: Caller, url: str) -> dict[str, Any]:
     """Return the result that asks the client to show a person the page of the post to approve."""
     return {
         "resultType": "input_required",
-        "inputRequests": approval_requests(url),
+        "inputRequests": page_opening_request(url),
         "requestState": signing.dumps(_call_of(rpc, caller), salt=SALT),
     }
 
 
-def approval_requests(url: str) -> dict[str, Any]:
+def page_opening_request(url: str) -> dict[str, Any]:
     """Return the request to a client that a person opens the page of the post to approve."""
     message = "This post goes out only if you approve it. Open its page, read it, and approve or reject it there."
     params = {"mode": "url", "message": message, "url": url}

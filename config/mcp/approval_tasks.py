@@ -12,7 +12,7 @@ from config.api.caller import Caller
 from config.api.error_handlers import to_api_error
 from config.api.errors import InternalError
 from config.mcp.answers import tool_result
-from config.mcp.approval import approval_requests, shows_urls
+from config.mcp.approval import client_can_show_urls, page_opening_request
 from config.mcp.protocol import INTERNAL_ERROR, INVALID_PARAMS, MISSING_CAPABILITY, TASKS_EXTENSION, RpcError, RpcRequest
 from config.mcp.toolset import TOOLS
 from posts.states import GroupStatus
@@ -21,17 +21,17 @@ POLL_MS = 10_000
 TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
 
 
-def takes_task(rpc: RpcRequest, caller: Caller) -> bool:
+def client_can_receive_task(rpc: RpcRequest, caller: Caller) -> bool:
     """Return whether an MCP client can be given a task, show a person the page that it asks for, and read the post."""
-    return rpc.knows_tasks and shows_urls(rpc) and (caller.is_user or caller.has_scope("posts.read"))
+    return rpc.knows_tasks and client_can_show_urls(rpc) and (caller.is_user or caller.has_scope("posts.read"))
 
 
-def new_task(content: dict[str, Any]) -> dict[str, Any]:
+def task_created_result(content: dict[str, Any]) -> dict[str, Any]:
     """Return the result of a tool call that becomes a task; `content` is that of commit_plan, with an `approval_url`."""
     return {**_task(f"{content['post_group']['id']}.{content['plan_id']}", content), "resultType": "task"}
 
 
-def task_result(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
+def run_task_method(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
     """Run one of TASK_METHODS. What clients answer to the request of a task is ignored, because only a person can approve.
 
     Raises RpcError, also if there is no such task.
@@ -53,7 +53,7 @@ def task_result(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
         return {}
     task = _task(str(task_id), content)
     if task["status"] == "input_required":
-        return {**task, "inputRequests": approval_requests(content["approval_url"])}
+        return {**task, "inputRequests": page_opening_request(content["approval_url"])}
     return task if task["status"] == "cancelled" else {**task, "result": tool_result(content)}
 
 

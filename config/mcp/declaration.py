@@ -16,7 +16,7 @@ from config.api.errors import Forbidden
 from config.api.scopes import AnyScope
 from config.api.serializers import StrictSerializer, shared_serializer_instance
 from config.mcp.json_schema import schema_of_serializer
-from workspaces.selectors import visible_workspaces_owned_by
+from workspaces.selectors import list_visible_workspaces_of_owner
 
 READ_ONLY = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 
@@ -80,7 +80,7 @@ def workspace_id_of(caller: Caller) -> str:
     """Return the workspace in which a caller uses the tools: that of its key or, for a person, the only one that they own."""
     if caller.workspace_id is not None:
         return caller.workspace_id
-    owned = visible_workspaces_owned_by(caller=caller, owner_user_id=caller.actor_id, limit=2).rows
+    owned = list_visible_workspaces_of_owner(caller=caller, owner_user_id=caller.actor_id, limit=2).rows
     if len(owned) != 1:
         raise Forbidden(
             "These tools work in one workspace, and this token opens several or none.",

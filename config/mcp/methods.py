@@ -10,8 +10,8 @@ from config.api import errors
 from config.api.caller import Caller
 from config.api.error_handlers import to_api_error
 from config.mcp.answers import tool_result
-from config.mcp.approval import ask_for_approval, is_repeated_call, shows_urls
-from config.mcp.approval_tasks import TASK_METHODS, new_task, takes_task, task_result
+from config.mcp.approval import approval_required_result, client_can_show_urls, is_repeated_call
+from config.mcp.approval_tasks import TASK_METHODS, client_can_receive_task, run_task_method, task_created_result
 from config.mcp.protocol import (
     CURRENT_REVISION,
     INTERNAL_ERROR,
@@ -42,7 +42,7 @@ def result_json(rpc: RpcRequest, caller: Caller) -> str:
     if rpc.method == "tools/call":
         return _json(_call_tool(rpc, caller), current=rpc.is_current_revision)
     if rpc.method in TASK_METHODS and rpc.is_current_revision:
-        return _json(task_result(rpc, caller), current=True)
+        return _json(run_task_method(rpc, caller), current=True)
     constant = rpc.method in CONSTANT_METHODS and constant_result_json(rpc.method, rpc.is_current_revision, rpc.knows_tasks)
     return constant or _json(_initialized(rpc), current=False)
 
@@ -78,8 +78,10 @@ def _call_tool(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
     repeated = is_repeated_call(rpc, caller)
     try:
         content = tool.call(caller, rpc.params.get("arguments", {}))
-        if (url := content.get("approval_url")) and tool.asks_for_approval and shows_urls(rpc) and not repeated:
-            return new_task(content) if takes_task(rpc, caller) else ask_for_approval(rpc, caller, url)
+        if (url := content.get("approval_url")) and tool.asks_for_approval and client_can_show_urls(rpc) and not repeated:
+            if client_can_receive_task(rpc, caller):
+                return task_created_result(content)
+            return approval_required_result(rpc, caller, url)
         return tool_result(content)
     except Exception as error:
         refusal = to_api_error(error)

@@ -20,8 +20,8 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from agents.models import ApiKey
 from billing.nearly_spent_budgets import WorkspaceBudgetUse, nearly_spent_budgets
+from config.notices.events import BUDGET_THRESHOLDS
 from config.notices.models import Notice, NoticeKind
-from config.notices.occurrences import BUDGET_THRESHOLDS
 from posts.models import PostGroup, SeriesOccurrence
 from posts.post_group_json import approval_url
 from posts.selectors import groups_with_targets

@@ -17,8 +17,8 @@ from django.utils import timezone
 from config.api.caller import WorkspaceStatus
 from config.notices.choices import notice_recipients
 from config.notices.emails import build_email
+from config.notices.events import EventNeedingNotice, events_needing_notice
 from config.notices.models import MIN_PAUSE, Digest, NewsCursor, Notice, NoticeKind
-from config.notices.occurrences import EventNeedingNotice, events_needing_notice
 from workspaces.models import User
 from workspaces.services import MailMessage, queue_mail
 
@@ -30,7 +30,7 @@ BATCH_SIZE = 500  # occurrences in one transaction
 MAX_DIGESTS_PER_RUN = 1000  # the next run sends the others
 
 
-def store_and_send_notices() -> int:
+def create_and_send_notices() -> int:
     """Store new events as e-mail notices, then send the digest e-mails that are due; return the number of due digests."""
     for kind in NoticeKind:
         while create_notices(kind) == BATCH_SIZE:

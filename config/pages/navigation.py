@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils.functional import SimpleLazyObject
+from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.module_loading import import_string
 
 MAX_SHOWN_COUNT = 99  # higher counts are shown as 99+
@@ -28,9 +28,9 @@ class DashboardPage:
     """
 
     route: str
-    label: str = ""
+    label: str | Promise = ""
     icon: str = "document"
-    section: str = ""
+    section: str | Promise = ""
     in_bottom_bar: bool = False
     key: str = ""
     count_waiting: Callable[[str], int] | None = None
@@ -76,9 +76,9 @@ def menu_links(page: _Page) -> list[MenuLink]:
     first = page.request.path.removeprefix(page.url_of_page("home")).strip("/").partition("/")[0]
     return [
         MenuLink(
-            entry.label,
+            str(entry.label),
             entry.icon,
-            entry.section,
+            str(entry.section),
             entry.in_bottom_bar,
             entry.key,
             page.url_of_page(entry.route),

@@ -28,14 +28,14 @@ class SecurityHeadersMiddleware(MiddlewareMixin):
         is_page = response.get("Content-Type", "").startswith("text/html")
         lead_out = bool(FORMS_REDIRECTING_OFFSITE.match(request.path))
         loopback = ("http://127.0.0.1:*", "http://localhost:*") if settings.OUTBOUND_ALLOW_LOOPBACK else ()
-        policy = page_policy(("https:", *loopback) if lead_out else ())
+        policy = content_security_policy(("https:", *loopback) if lead_out else ())
         response.headers.setdefault("Content-Security-Policy", policy if is_page else NON_HTML_POLICY)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
         return response
 
 
 @lru_cache(maxsize=16)
-def page_policy(form_targets: tuple[str, ...]) -> str:
+def content_security_policy(form_targets: tuple[str, ...]) -> str:
     """Return the Content-Security-Policy header of an HTML page: no inline code, no other servers except the file storage.
 
     Forms of the page may lead to this service, and by redirects to `form_targets`.

@@ -66,7 +66,7 @@ def error_sentences(error: ApiError, operation: str = "") -> list[str]:
     if isinstance(error, RateLimited) and error.message == RateLimited.message:
         sentence = "Too many requests. Wait a minute, then try again."
     if sentence:
-        return [sentence]
+        return [str(sentence)]
     if error.details:
         return list(dict.fromkeys(field_sentence(row) for row in error.details))
     advice = error.suggested_action
@@ -77,6 +77,6 @@ def field_sentence(row: dict[str, Any]) -> str:
     """Return what is wrong with a field, from an entry of an error's details; it names the field in words, if any."""
     name = str(row.get("field") or row.get("path") or "").rpartition(".")[2].partition("[")[0]
     if sentence := FIELD_SENTENCES.get((name, str(row.get("code")))):
-        return sentence
+        return str(sentence)
     label = name.replace("_", " ").replace("-", " ").capitalize()
     return f"{label}: {row['message']}" if label else str(row["message"])

@@ -17,7 +17,7 @@ PROBE_SECONDS = 1.0  # short, so that Ctrl-C during the start takes effect soon
 
 
 @contextmanager
-def data_dir_lock(data_dir: Path) -> Iterator[None]:
+def lock_data_dir(data_dir: Path) -> Iterator[None]:
     """Startup check: lock `<data_dir>/up.lock` in a `with` block, so that only one `manage.py up` uses the directory.
 
     Raises CommandError when another process has locked it.
@@ -65,7 +65,7 @@ def host_to_connect_to(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (compared, not bound)
 
 
-def answers_ok(host: str, port: int, path: str, *, host_header: str) -> bool:
+def is_service_answering(host: str, port: int, path: str, *, host_header: str) -> bool:
     """Startup check: return whether the service responds to GET `path` with status 200."""
     connection = http.client.HTTPConnection(host, port, timeout=PROBE_SECONDS)
     try:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config.jobs.backoff import doubling_retry_pause
+from config.jobs.backoff import exponential_retry_pause
 
 logger = logging.getLogger(__name__)
 
@@ -123,6 +123,8 @@ class Supervisor:
         if exit_code is not None:
             child.kill_group()
             child.failures = 1 if now - child.started_at >= HEALTHY_SECONDS else child.failures + 1
-            delay = doubling_retry_pause(child.failures, first=self._first_delay, longest=MAX_RESTART_DELAY).total_seconds()
-            child.start_at = now + delay
-            logger.warning("%s ended with exit code %d; starting it again in %g s", child.name, exit_code, delay)
+            pause = exponential_retry_pause(child.failures, first=self._first_delay, longest=MAX_RESTART_DELAY)
+            child.start_at = now + pause.total_seconds()
+            logger.warning(
+                "%s ended with exit code %d; starting it again in %g s", child.name, exit_code, pause.total_seconds()
+            )

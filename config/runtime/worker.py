@@ -130,7 +130,7 @@ class MetricsServer(bootsteps.StartStopStep):
         if not settings.WORKER_METRICS_ADDRESS:
             return
         host, _, port = settings.WORKER_METRICS_ADDRESS.rpartition(":")
-        self._server = make_server(host.strip("[]"), int(port), answer_metrics, handler_class=_Handler)
+        self._server = make_server(host.strip("[]"), int(port), metrics_wsgi_app, handler_class=_Handler)
         threading.Thread(target=self._server.serve_forever, name="metrics", daemon=True).start()
 
     def stop(self, parent: Any) -> None:
@@ -141,7 +141,7 @@ class MetricsServer(bootsteps.StartStopStep):
     terminate = stop
 
 
-def answer_metrics(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+def metrics_wsgi_app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
     """Answer GET /metrics in a Celery worker process, with the same content as in a web process (a WSGI application)."""
     close_old_connections()
     try:

@@ -13,7 +13,7 @@ from config.api.errors import ServiceUnavailable
 from media import selectors, storage
 from media.backend_limits import guarded_storage_call
 from media.models import PendingFile
-from media.services.quota import release_quota, use_quota
+from media.services.quota import add_to_used_quota, release_quota
 
 logger = logging.getLogger(__name__)
 MIN_PENDING_AGE = timedelta(hours=1)  # longer than an unacknowledged write can take
@@ -26,7 +26,7 @@ def store_and_count_pending_file(path: Path, key: str, *, workspace_id: str, cou
     """
     with transaction.atomic():
         if counted_bytes:
-            use_quota(workspace_id, counted_bytes)
+            add_to_used_quota(workspace_id, counted_bytes)
         PendingFile.objects.create(storage_key=key, workspace_id=workspace_id, size_bytes=counted_bytes)
     try:
         storage.store_file(path, key)

@@ -15,7 +15,7 @@ from media.errors import MediaQuotaExceeded
 from media.models import MediaAsset, MediaUsage, PendingFile
 
 
-def use_quota(workspace_id: str, size: int) -> None:
+def add_to_used_quota(workspace_id: str, size: int) -> None:
     """Add a file's bytes to a workspace's used media quota, in the caller's transaction. Raises MediaQuotaExceeded."""
     MediaUsage.objects.get_or_create(workspace_id=workspace_id)
     rows = MediaUsage.objects.filter(workspace_id=workspace_id)

@@ -19,7 +19,7 @@ from media.fetching import fetch_from_url
 from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes
 from media.models import MediaAsset
 from media.services.pending import adopt_pending_file, remove_pending_file_if_unused, store_and_count_pending_file
-from media.services.quota import check_quota, use_quota
+from media.services.quota import add_to_used_quota, check_quota
 from media.services.thumbnails import LOOP_NAME
 
 MAX_FILENAME_LENGTH = 255
@@ -110,7 +110,7 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
         other = same.select_for_update().order_by("pk").first()
         if other is None:
             return False
-        use_quota(asset.workspace_id, asset.size_bytes)
+        add_to_used_quota(asset.workspace_id, asset.size_bytes)
         asset.storage_key, asset.thumbnail_key = other.storage_key, other.thumbnail_key
         if asset.thumbnail_key:
             asset.due_at = None

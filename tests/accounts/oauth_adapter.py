@@ -8,7 +8,7 @@ from typing import Any
 from accounts.platforms.counting import code_point_length
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
-from accounts.platforms.http.oauth import OAuthApplication, expiry_of
+from accounts.platforms.http.oauth import OAuthApplication, token_expiry
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import Capabilities, Grant, Identity, MediaRules, TextRules
@@ -70,4 +70,4 @@ class TinyPlatform(OAuthPlatform):
         """Returns what the platform answers as it is, even without a refresh token, which the service must not lose."""
         answer = self.application().renew(grant.tokens["refresh_token"])
         tokens = {name: answer.get(name) for name in ("access_token", "refresh_token")}
-        return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
+        return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))

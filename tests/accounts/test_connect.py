@@ -13,10 +13,10 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import all_adapters
 from tests import factories
 from tests.accounts.conftest import APP_PASSWORD, HANDLE
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
+from tests.in_threads import in_threads
 from tests.people import as_user
 from workspaces.models import Member, User, Workspace
 
@@ -174,7 +174,7 @@ def test_the_same_account_in_two_workspaces_is_two_rows(
 @pytest.mark.usefixtures("wide_outside_share")
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_connections_create_one_account(api: ApiClient, connect: Connect) -> None:
-    answers = at_once(4, lambda _: connect(api))
+    answers = in_threads(4, lambda _: connect(api))
 
     assert [answer.status_code for answer in answers] == [200] * 4
     assert {answer.json()["account"]["id"] for answer in answers} == {ConnectedAccount.objects.get().id}
@@ -203,7 +203,7 @@ def test_a_connection_that_failed_may_be_tried_again_with_its_key(api: ApiClient
 def test_concurrent_requests_with_one_idempotency_key_connect_once(
     api: ApiClient, connect: Connect, pds: FakeBluesky
 ) -> None:
-    answers = at_once(4, lambda _: connect(api, idempotency_key="one"))
+    answers = in_threads(4, lambda _: connect(api, idempotency_key="one"))
 
     assert [answer.status_code for answer in answers] == [200] * 4
     assert all(answer.json() == answers[0].json() for answer in answers)

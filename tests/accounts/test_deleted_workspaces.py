@@ -6,12 +6,12 @@ import pytest
 from cryptography.fernet import Fernet
 from pytest_django import Settings
 
+from accounts import tasks
 from accounts.models import ConnectedAccount
 from accounts.services import disconnect_accounts_of_deleted_workspaces
-from accounts.tasks import disconnect_deleted_workspaces
 from tests import factories
-from tests.at_once import at_once
 from tests.fakes.bluesky import FakeBluesky
+from tests.in_threads import in_threads
 from workspaces.models import Workspace
 
 DELETE_SESSION = "com.atproto.server.deleteSession"
@@ -20,10 +20,10 @@ DELETE_SESSION = "com.atproto.server.deleteSession"
 def test_secrets_are_deleted_and_the_session_is_ended_once(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     other = factories.AccountFactory(credentials={"password": "x"}, tokens={"access": "y"})
     refresh_token = connected.decrypted_grant().tokens["refresh"]
-    assert disconnect_deleted_workspaces() == 0
+    assert tasks.disconnect_accounts_of_deleted_workspaces() == 0
     Workspace.objects.filter(pk=connected.workspace_id).update(status="deleted")
 
-    assert [disconnect_deleted_workspaces() for _ in range(2)] == [1, 0]
+    assert [tasks.disconnect_accounts_of_deleted_workspaces() for _ in range(2)] == [1, 0]
 
     stored = ConnectedAccount.objects.filter(pk=connected.pk).values().get()
     assert [stored[name] for name in ("credentials", "tokens", "token_expires_at", "refresh_lease_until")] == [None] * 4
@@ -62,5 +62,5 @@ def test_a_run_handles_a_limited_number_and_the_next_continues(workspace: Worksp
 def test_concurrent_runs_end_a_session_once(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     Workspace.objects.update(status="deleted")
 
-    assert sorted(at_once(4, lambda _: disconnect_accounts_of_deleted_workspaces())) == [0, 0, 0, 1]
+    assert sorted(in_threads(4, lambda _: disconnect_accounts_of_deleted_workspaces())) == [0, 0, 0, 1]
     assert pds.requests_to(DELETE_SESSION) == 1

@@ -16,11 +16,11 @@ from accounts.services.connection_attempts import exchange_code, find_unexpired_
 from auditlog.models import AuditEntry
 from tests.accounts.oauth_calls import CALLBACK, Granted, begin, complete, granted
 from tests.accounts.test_connect_input import everything_stored
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.oauth_platform import ACCOUNTS, EXCHANGE, REVOKE, FakeOAuthPlatform
+from tests.in_threads import in_threads
 from tests.people import as_user
 from workspaces.models import User, Workspace
 
@@ -175,7 +175,7 @@ def test_of_several_concurrent_calls_with_one_state_one_completes(
 ) -> None:
     brought = granted(api, workspace, provider)
 
-    statuses = sorted(answer.status_code for answer in at_once(4, lambda _: complete(api, brought)))
+    statuses = sorted(answer.status_code for answer in in_threads(4, lambda _: complete(api, brought)))
 
     assert statuses[0] == 200
     assert set(statuses[1:]) <= {200, 422}

@@ -11,12 +11,12 @@ from accounts.models import ConnectedAccount, ConnectionAttempt
 from tests.accounts.browser import Browser, text_of
 from tests.accounts.conftest import APP_PASSWORD, HANDLE
 from tests.accounts.oauth_calls import begin, complete, granted
-from tests.at_once import at_once
 from tests.config.outbound_servers import Server, hangs
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
 from tests.fakes.oauth_platform import FakeOAuthPlatform
+from tests.in_threads import in_threads
 from tests.occupied_threads import occupy_all_outbound_threads
 from tests.pages import Pages, words
 from tests.until import wait_until
@@ -116,7 +116,7 @@ def test_a_workspace_whose_platform_hangs_uses_two_threads(api: ApiClient, conne
             for release in releases:
                 release.set()
 
-    first, second, third = at_once(3, ask)
+    first, second, third = in_threads(3, ask)
 
     assert_refused(third)
     assert (first.status_code, second.status_code) == (200, 200)

@@ -17,10 +17,10 @@ from accounts import services
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import ReauthRequired, Transient
 from accounts.platforms.types import Grant
-from tests.at_once import at_once
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
 from tests.fakes.oauth_platform import RENEW, FakeOAuthPlatform
+from tests.in_threads import in_threads
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 REFRESH_SESSION = "com.atproto.server.refreshSession"
@@ -48,7 +48,7 @@ def test_ten_concurrent_workers_make_one_refresh_and_all_get_the_new_tokens(
         provider.wait_for(before + 1)
         return release.set()
 
-    outcomes = at_once(11, meanwhile)[:10]
+    outcomes = in_threads(11, meanwhile)[:10]
 
     account = ConnectedAccount.objects.get()
     assert outcomes == [account.decrypted_grant()] * 10
@@ -74,7 +74,7 @@ def test_a_worker_that_does_not_wait_gets_a_transient_error(connected: Connected
         finally:
             release.set()
 
-    renewed, wait = at_once(2, meanwhile)
+    renewed, wait = in_threads(2, meanwhile)
 
     assert (isinstance(renewed, Grant), wait) == (True, 2.0)
     assert pds.requests_to(REFRESH_SESSION) == 1
@@ -94,7 +94,7 @@ def test_a_worker_that_waited_for_a_refused_refresh_does_not_repeat_it(
         provider.wait_for(before + 1)
         return release.set()
 
-    assert at_once(4, meanwhile)[:3] == ["ReauthRequired"] * 3
+    assert in_threads(4, meanwhile)[:3] == ["ReauthRequired"] * 3
     assert provider.requests_to(RENEW) == 1
     assert ConnectedAccount.objects.get().status == "needs_reauth"
 
@@ -157,7 +157,7 @@ def test_tokens_of_a_concurrent_reconnection_are_not_overwritten(
         finally:
             release.set()
 
-    refreshed, reconnected = at_once(2, meanwhile)
+    refreshed, reconnected = in_threads(2, meanwhile)
 
     assert isinstance(refreshed, Grant)
     assert ConnectedAccount.objects.get().decrypted_grant() == reconnected != refreshed
@@ -240,6 +240,6 @@ def test_new_tokens_are_stored_after_a_database_outage(oauth_account: ConnectedA
                 return release.set()
         return refresh(oauth_account, stale)
 
-    renewed, _ = at_once(2, meanwhile)
+    renewed, _ = in_threads(2, meanwhile)
 
     assert renewed == ConnectedAccount.objects.get().decrypted_grant() != stale

@@ -12,15 +12,15 @@ from cryptography.fernet import Fernet
 from django.conf import settings as service
 from pytest_django import Settings
 
+from accounts import tasks
 from accounts.models import ConnectedAccount
 from accounts.platforms import registry
 from accounts.services import renew_expiring_tokens
-from accounts.tasks import refresh_tokens_ahead
 from tests import factories
-from tests.at_once import at_once
 from tests.conftest import ApiClient
 from tests.fakes.http_server import Answer
 from tests.fakes.oauth_platform import ACCOUNTS, RENEW, FakeOAuthPlatform
+from tests.in_threads import in_threads
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 AHEAD = timedelta(minutes=96)  # of the two hours that a token lives here
@@ -50,10 +50,10 @@ def test_tokens_are_renewed_when_a_fifth_of_their_lifetime_is_left(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
 ) -> None:
     clock.shift(AHEAD - timedelta(seconds=1))
-    assert refresh_tokens_ahead() == 0
+    assert tasks.renew_expiring_tokens() == 0
     clock.shift(timedelta(seconds=1))
-    assert refresh_tokens_ahead() == 1
-    assert refresh_tokens_ahead() == 0
+    assert tasks.renew_expiring_tokens() == 1
+    assert tasks.renew_expiring_tokens() == 0
 
     account = ConnectedAccount.objects.get()
     assert account.decrypted_grant() != expiring.decrypted_grant()
@@ -67,7 +67,7 @@ def test_tokens_valid_for_weeks_are_renewed_when_a_fifth_is_left(
 ) -> None:
     provider.issue_for(60 * 86_400)
     clock.shift(AHEAD)
-    refresh_tokens_ahead()
+    tasks.renew_expiring_tokens()
 
     assert ConnectedAccount.objects.get().refresh_at == NOON + AHEAD + timedelta(days=48)
 
@@ -75,7 +75,7 @@ def test_tokens_valid_for_weeks_are_renewed_when_a_fifth_is_left(
 def test_the_beat_runs_the_renewal_every_minute() -> None:
     entry = service.CELERY_BEAT_SCHEDULE["refresh-tokens-ahead"]
 
-    assert entry == {"task": refresh_tokens_ahead.name, "schedule": 60.0}
+    assert entry == {"task": tasks.renew_expiring_tokens.name, "schedule": 60.0}
 
 
 @pytest.mark.parametrize("why", ["no end", "needs_reauth", "disconnected", "sandbox"])
@@ -85,7 +85,7 @@ def test_accounts_without_due_renewal_are_not_changed(
     if why == "no end":
         provider.issue_for(None)
         clock.shift(AHEAD)
-        assert refresh_tokens_ahead() == 1
+        assert tasks.renew_expiring_tokens() == 1
     elif why == "sandbox":
         expiring.delete()
         factories.AccountFactory(workspace=expiring.workspace)
@@ -96,7 +96,7 @@ def test_accounts_without_due_renewal_are_not_changed(
     asked = provider.requests_to(RENEW)
 
     clock.shift(timedelta(days=400))
-    assert refresh_tokens_ahead() == 0
+    assert tasks.renew_expiring_tokens() == 0
     assert provider.requests_to(RENEW) == asked
 
 
@@ -106,14 +106,14 @@ def test_the_pause_after_a_failed_renewal_doubles(
     provider.fail_next(RENEW, times=3)
     clock.shift(AHEAD)
     for pause in (60, 120, 240):
-        assert refresh_tokens_ahead() == 0
+        assert tasks.renew_expiring_tokens() == 0
         clock.shift(timedelta(seconds=pause - 1))
         before = provider.requests_to(RENEW)
-        assert refresh_tokens_ahead() == 0
+        assert tasks.renew_expiring_tokens() == 0
         assert provider.requests_to(RENEW) == before
         clock.shift(timedelta(seconds=1))
 
-    assert refresh_tokens_ahead() == 1
+    assert tasks.renew_expiring_tokens() == 1
     account = ConnectedAccount.objects.get()
     assert (account.status, account.refresh_failures) == ("active", 0)
 
@@ -123,7 +123,7 @@ def test_the_pause_follows_the_platforms_retry_after(
 ) -> None:
     provider.refuse_next(RENEW, Answer(429, b"", {"Retry-After": "900"}))
     clock.shift(AHEAD)
-    refresh_tokens_ahead()
+    tasks.renew_expiring_tokens()
 
     assert ConnectedAccount.objects.get().refresh_at == NOON + AHEAD + timedelta(minutes=15)
 
@@ -138,7 +138,7 @@ def test_an_unreachable_platform_is_called_once_per_run_and_delays_no_other(
     provider.fail_next(RENEW)
     clock.shift(AHEAD + timedelta(seconds=1))
 
-    assert refresh_tokens_ahead() == 1
+    assert tasks.renew_expiring_tokens() == 1
 
     assert provider.requests_to(RENEW) == 2
     elsewhere.refresh_from_db()
@@ -153,7 +153,7 @@ def test_an_ended_grant_sets_needs_reauth(
     provider.expire_access_tokens()
     clock.shift(AHEAD)
 
-    assert refresh_tokens_ahead() == 0
+    assert tasks.renew_expiring_tokens() == 0
     assert ConnectedAccount.objects.get().status == "needs_reauth"
 
 
@@ -162,12 +162,12 @@ def test_tokens_that_cannot_be_renewed_are_used_until_they_expire(
 ) -> None:
     provider.end_refresh()
     clock.shift(AHEAD)
-    assert refresh_tokens_ahead() == 0
+    assert tasks.renew_expiring_tokens() == 0
     account = ConnectedAccount.objects.get()
     assert (account.status, account.refresh_at) == ("active", account.token_expires_at)
 
     clock.shift(timedelta(minutes=24))
-    assert refresh_tokens_ahead() == 0
+    assert tasks.renew_expiring_tokens() == 0
     assert ConnectedAccount.objects.get().status == "needs_reauth"
     assert provider.requests_to(RENEW) == 2
 
@@ -179,7 +179,7 @@ def test_an_inconclusive_check_of_the_current_token_is_repeated_later(
     provider.fail_next(ACCOUNTS)
     clock.shift(AHEAD)
 
-    assert refresh_tokens_ahead() == 0
+    assert tasks.renew_expiring_tokens() == 0
     account = ConnectedAccount.objects.get()
     assert (account.status, account.refresh_at) == ("active", NOON + AHEAD + timedelta(minutes=1))
 
@@ -193,7 +193,7 @@ def test_secrets_that_no_key_decrypts_delay_no_other_account(
     settings.ENCRYPTION_KEYS = keys
     clock.shift(AHEAD)
 
-    assert refresh_tokens_ahead() == 1
+    assert tasks.renew_expiring_tokens() == 1
 
     [unopened] = ConnectedAccount.objects.filter(pk=sealed_otherwise.id).values("status", "refresh_failures")
     assert unopened == {"status": "active", "refresh_failures": 1}
@@ -205,7 +205,7 @@ def test_two_concurrent_runs_renew_each_account_once(
 ) -> None:
     clock.shift(AHEAD)
 
-    assert sum(at_once(2, lambda _: refresh_tokens_ahead())) == 1
+    assert sum(in_threads(2, lambda _: tasks.renew_expiring_tokens())) == 1
     assert provider.requests_to(RENEW) == 1
     assert ConnectedAccount.objects.get().status == "active"
 

@@ -16,10 +16,10 @@ from config.db.ids import new_id
 from tests import factories
 from tests.accounts.conftest import HANDLE
 from tests.accounts.test_list import FIELDS
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
+from tests.in_threads import in_threads
 from tests.people import as_user
 from workspaces.models import User, Workspace
 
@@ -77,7 +77,7 @@ def test_of_several_concurrent_checks_one_refreshes_and_all_succeed(
 ) -> None:
     pds.expire_access_tokens()
 
-    answers = at_once(6, lambda _: status_of(api, connected))
+    answers = in_threads(6, lambda _: status_of(api, connected))
 
     assert [(answer.status_code, answer.json()["account"]["status"]) for answer in answers] == [(200, "active")] * 6
     assert pds.requests_to(REFRESH_SESSION) == 1
@@ -128,7 +128,7 @@ def test_an_account_deleted_during_the_refresh_becomes_needs_reauth(
         pds.take_down(connected.external_id)
         return release.set()
 
-    answer, _ = at_once(2, meanwhile)
+    answer, _ = in_threads(2, meanwhile)
 
     assert (answer.status_code, answer.json()["account"]["status"]) == (200, "needs_reauth")
 
@@ -199,7 +199,7 @@ def test_an_account_disconnected_during_the_check_stays_disconnected(
         finally:
             release.set()
 
-    asked, disconnected = at_once(2, meanwhile)
+    asked, disconnected = in_threads(2, meanwhile)
 
     assert (asked.status_code, disconnected.status_code) == (200, 200)
     assert asked.json()["account"]["status"] == "disconnected"

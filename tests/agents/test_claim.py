@@ -13,9 +13,9 @@ from agents import tokens
 from agents.models import Agent, ApiKey, ClaimToken
 from auditlog.models import AuditEntry
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from workspaces.models import User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -173,7 +173,7 @@ def test_a_claim_has_no_dry_run(claim_token: str) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_only_one_of_fifty_concurrent_claims_succeeds(agent: Agent, claim_token: str) -> None:
     with time_machine.travel(NOON):
-        answers = at_once(50, lambda _: ApiClient(claim_token).post("/agents/claim", {"claim_token": claim_token}))
+        answers = in_threads(50, lambda _: ApiClient(claim_token).post("/agents/claim", {"claim_token": claim_token}))
 
     outcomes = sorted((answer.status_code, answer.json().get("code")) for answer in answers)
     assert outcomes == [(200, None)] + [(409, "CLAIM_TOKEN_USED")] * 49

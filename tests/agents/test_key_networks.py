@@ -21,8 +21,8 @@ from agents.services.key_networks import MAX_SEEN_NETWORKS
 from auditlog.models import AuditEntry
 from config.api import rate_limit
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
+from tests.in_threads import in_threads
 from webhooks.models import Delivery, Event
 from workspaces.models import Workspace
 
@@ -195,9 +195,9 @@ def test_a_network_seen_before_needs_no_further_query(workspace: Workspace, cloc
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_requests_from_a_new_network_report_it_once(workspace: Workspace) -> None:
     token = key_of(workspace).token
-    assert [answer.status_code for answer in at_once(4, lambda _: call(token, OFFICE))] == [200] * 4
+    assert [answer.status_code for answer in in_threads(4, lambda _: call(token, OFFICE))] == [200] * 4
     assert entries("api_keys.new_network") == []
-    assert [answer.status_code for answer in at_once(4, lambda _: call(token, HOME))] == [200] * 4
+    assert [answer.status_code for answer in in_threads(4, lambda _: call(token, HOME))] == [200] * 4
 
     assert len(entries("api_keys.new_network")) == 1
     assert ApiKey.objects.get().seen_networks == ["203.0.113.0/24", "198.51.100.0/24"]

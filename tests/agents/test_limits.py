@@ -13,9 +13,9 @@ from agents.models import Agent, ApiKey, ClaimToken
 from agents.services import issue_key
 from config.db.ids import new_id
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user, sign_in_here
 from workspaces.models import Member, User, Workspace
 
@@ -94,8 +94,8 @@ def test_concurrent_requests_do_not_exceed_a_hundred(api: ApiClient, workspace: 
     add_keys(workspace, 97)
     add_agents(workspace, 98)
 
-    keys = at_once(8, lambda _: make_key(api, workspace))
-    agents = at_once(8, lambda _: make_agent(api, workspace))
+    keys = in_threads(8, lambda _: make_key(api, workspace))
+    agents = in_threads(8, lambda _: make_agent(api, workspace))
 
     for answers in (keys, agents):
         assert sorted(answer.status_code for answer in answers) == [201] * 2 + [409] * 6

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.agents.oidc_calls import NOON, answer_to, later
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.fakes.openid import DISCOVERY, KEYS, FakeOpenIdProvider, new_key
+from tests.in_threads import in_threads
 from tests.occupied_threads import occupy_all_outbound_threads
 
 
@@ -79,7 +79,7 @@ def test_a_provider_that_hangs_holds_only_one_request(provider: FakeOpenIdProvid
         assert answer_to(token).status_code == 200
     held = provider.hold_next(KEYS)
     with later(hours=2):
-        answers = at_once(2, lambda _: _then(held.set, answer_to(token)))
+        answers = in_threads(2, lambda _: _then(held.set, answer_to(token)))
 
     assert [answer.status_code for answer in answers] == [200, 200]
     with later(hours=2, seconds=6):

@@ -16,11 +16,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.agents.oidc_calls import OPEN_TO_ALL, answer_to, later
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.http_server import Answer
 from tests.fakes.openid import AUDIENCE, CLIENT_ID, KEYS, FakeOpenIdProvider, new_key, unsigned
+from tests.in_threads import in_threads
 from tests.workspaces.browsers import ALICE, person, sign_in, use_provider
 from workspaces.models import User
 
@@ -54,7 +54,7 @@ def test_the_first_token_creates_the_user_that_a_later_sign_in_finds(provider: F
 def test_two_concurrent_first_tokens_create_one_user(provider: FakeOpenIdProvider) -> None:
     token = provider.access_token("alice")
 
-    assert [answer.status_code for answer in at_once(4, lambda _: answer_to(token))] == [200] * 4
+    assert [answer.status_code for answer in in_threads(4, lambda _: answer_to(token))] == [200] * 4
     assert User.objects.count() == 1
 
 

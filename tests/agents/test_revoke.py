@@ -14,9 +14,9 @@ from agents.models import Agent, ApiKey, ClaimToken
 from auditlog.models import AuditEntry
 from config.db.ids import new_id
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import User, Workspace
@@ -151,7 +151,7 @@ def test_a_concurrent_claim_leaves_no_working_key(api: ApiClient, workspace: Wor
                 return revoke(api, agent)
             return ApiClient(claim_token).post("/agents/claim", {"claim_token": claim_token})
 
-        revoked, claimed = at_once(2, work)
+        revoked, claimed = in_threads(2, work)
         assert revoked.status_code == 200
         assert claimed.status_code in (200, 409)
         assert not ApiKey.objects.filter(agent=agent, revoked_at=None).exists()

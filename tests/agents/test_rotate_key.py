@@ -16,9 +16,9 @@ from agents.services import issue_key
 from auditlog.models import AuditEntry
 from config.db.ids import new_id
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import User, Workspace
@@ -254,7 +254,7 @@ def test_foreign_missing_and_malformed_ids_get_the_same_response(agent: Agent, k
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_rotations_leave_two_keys(api: ApiClient, agent: Agent, key: ApiKey) -> None:
     path = f"/agents/{agent.id}/rotate-key"
-    answers = at_once(8, lambda _: api.post(path))
+    answers = in_threads(8, lambda _: api.post(path))
 
     assert [answer.status_code for answer in answers] == [200] * 8
     living = [status for status in statuses(agent, datetime.now(UTC)).values() if status != "revoked"]
@@ -274,7 +274,7 @@ def test_a_concurrent_claim_leaves_one_current_key(api: ApiClient, workspace: Wo
                 return api.post(f"/agents/{agent.id}/rotate-key")
             return ApiClient(claim_token).post("/agents/claim", {"claim_token": claim_token})
 
-        rotated, claimed = at_once(2, work)
+        rotated, claimed = in_threads(2, work)
         assert rotated.status_code == 200
         expected = ["active", "retiring"] if claimed.status_code == 200 else ["active"]
         assert claimed.status_code in (200, 409)

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from billing import services
 from billing.models import BillingAlarm, Subscription
-from billing.tasks import end_subscriptions_of_deleted
+from billing.tasks import cancel_subscriptions_of_deleted_workspaces
 from tests import factories
 from tests.billing.holds import hold_costs
 from tests.billing.processor_events import send_and_process
@@ -33,10 +33,10 @@ def delete(workspace: Workspace) -> None:
 def test_running_subscriptions_are_cancelled_and_usage_is_invoiced(payer: Workspace, processor: FakePaymentProcessor) -> None:
     live = [processor.subscribe("cus_9", status) for status in ("active", "past_due", "incomplete", "canceled")]
     others = processor.subscribe("cus_other")
-    assert end_subscriptions_of_deleted() == 0
+    assert cancel_subscriptions_of_deleted_workspaces() == 0
     delete(payer)
 
-    assert [end_subscriptions_of_deleted() for _ in range(2)] == [1, 0]
+    assert [cancel_subscriptions_of_deleted_workspaces() for _ in range(2)] == [1, 0]
 
     assert [each["status"] for each in (*live, others)] == ["canceled"] * 4 + ["active"]
     cancels = [request for request in processor.requests if request.method == "DELETE"]
@@ -54,11 +54,11 @@ def test_a_failed_cancellation_raises_an_alarm_and_is_retried(
     processor.fail_next(CANCEL, 500, times=2)
 
     for _ in range(2):
-        assert end_subscriptions_of_deleted() == 0
+        assert cancel_subscriptions_of_deleted_workspaces() == 0
         alarm = BillingAlarm.objects.get()
         assert (alarm.kind, alarm.subject, alarm.resolved_at) == ("deleted", payer.pk, None)
         clock.shift(timedelta(minutes=1))
-    assert end_subscriptions_of_deleted() == 1
+    assert cancel_subscriptions_of_deleted_workspaces() == 1
 
     assert live["status"] == "canceled"
     alarm.refresh_from_db()
@@ -72,7 +72,7 @@ def test_a_failed_cancellation_does_not_block_other_workspaces(payer: Workspace,
     for workspace in (payer, other):
         delete(workspace)
 
-    assert [end_subscriptions_of_deleted() for _ in range(2)] in ([0, 1], [1, 0])
+    assert [cancel_subscriptions_of_deleted_workspaces() for _ in range(2)] in ([0, 1], [1, 0])
 
     assert live["status"] == "canceled"
     assert BillingAlarm.objects.get(resolved_at=None).subject == payer.pk
@@ -84,9 +84,9 @@ def test_pending_usage_delays_the_cancellation_by_up_to_an_hour(
     live = processor.subscribe("cus_9")
     spend(payer, "tgt_1", "tgt_2")
     delete(payer)
-    assert end_subscriptions_of_deleted() == 0
+    assert cancel_subscriptions_of_deleted_workspaces() == 0
     services.send_due_usage_reports()
-    assert end_subscriptions_of_deleted() == 1
+    assert cancel_subscriptions_of_deleted_workspaces() == 1
 
     assert live["status"] == "canceled"
     assert processor.recorded_cents("cus_9") == 2
@@ -102,21 +102,21 @@ def test_held_money_delays_the_cancellation_by_up_to_an_hour(
         hold_costs(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     delete(payer)
     clock.shift(timedelta(minutes=59))
-    assert end_subscriptions_of_deleted() == 0
+    assert cancel_subscriptions_of_deleted_workspaces() == 0
     clock.shift(timedelta(minutes=2))
 
-    assert end_subscriptions_of_deleted() == 1
+    assert cancel_subscriptions_of_deleted_workspaces() == 1
     assert live["status"] == "canceled"
 
 
 def test_a_subscription_started_after_the_deletion_is_cancelled(payer: Workspace, processor: FakePaymentProcessor) -> None:
     delete(payer)
-    assert end_subscriptions_of_deleted() == 1
+    assert cancel_subscriptions_of_deleted_workspaces() == 1
     late = processor.subscribe("cus_9", workspace_id=payer.pk)
 
     send_and_process("customer.subscription.created", late)
 
-    assert [end_subscriptions_of_deleted() for _ in range(2)] == [1, 0]
+    assert [cancel_subscriptions_of_deleted_workspaces() for _ in range(2)] == [1, 0]
     assert late["status"] == "canceled"
 
 
@@ -128,5 +128,5 @@ def test_without_an_api_key_a_running_subscription_raises_an_alarm(
         delete(workspace)
     settings.STRIPE_SECRET_KEY = ""
 
-    assert end_subscriptions_of_deleted() == 0
+    assert cancel_subscriptions_of_deleted_workspaces() == 0
     assert BillingAlarm.objects.get().subject == payer.pk

@@ -16,13 +16,13 @@ from billing.errors import PaymentMethodRequired
 from billing.models import Subscription
 from posts.models import PostGroup, PostTarget
 from tests import factories
-from tests.at_once import at_once
 from tests.billing.holds import hold_costs
 from tests.billing.processor_events import event, send
 from tests.billing.rows import MARCH, charges, make_agent, make_workspace, month_of
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.payment_processor import FakePaymentProcessor
+from tests.in_threads import in_threads
 from tests.statements import statements
 from workspaces.models import Workspace
 
@@ -222,7 +222,7 @@ def test_forty_concurrent_holds_do_not_exceed_the_free_credit(processor: FakePay
         except PaymentMethodRequired:
             return "asked"
 
-    ends = at_once(40, hold)
+    ends = in_threads(40, hold)
 
     assert (ends.count("done"), ends.count("asked")) == (5, 35)
     assert month_of(workspace) == (25, 0, 0)

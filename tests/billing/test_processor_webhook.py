@@ -16,10 +16,10 @@ from django.test import Client
 from auditlog.models import AuditEntry
 from billing.models import ProcessorEvent
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.contract.routes import described
+from tests.in_threads import in_threads
 from workspaces.models import User, Workspace
 
 PATH = "/billing/webhooks/processor"
@@ -140,7 +140,7 @@ def test_only_the_first_copy_of_an_event_is_stored() -> None:
 def test_ten_concurrent_copies_are_stored_once() -> None:
     header = f"t={T},v1={v1()}"
 
-    assert at_once(10, lambda _: send(header).status_code) == [200] * 10
+    assert in_threads(10, lambda _: send(header).status_code) == [200] * 10
     assert ProcessorEvent.objects.count() == 1
 
 

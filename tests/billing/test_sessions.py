@@ -9,10 +9,10 @@ import pytest
 
 from auditlog.models import AuditEntry
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.payment_processor import FakePaymentProcessor
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import Member, User, Workspace
@@ -117,7 +117,7 @@ def test_a_portal_session_of_a_new_workspace_creates_its_customer(
 def test_two_concurrent_sessions_create_one_customer(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
-    answers = at_once(4, lambda _: open_session(as_user(owner), PORTAL, workspace).status_code)
+    answers = in_threads(4, lambda _: open_session(as_user(owner), PORTAL, workspace).status_code)
 
     assert answers == [200] * 4
     workspace.refresh_from_db()

@@ -9,10 +9,10 @@ import pytest
 
 from billing import services
 from billing.models import BillingAlarm, ProcessorEvent, Subscription
-from tests.at_once import at_once
 from tests.billing.processor_events import event, send, send_and_process, subscription_of
 from tests.conftest import ApiClient
 from tests.fakes.payment_processor import FakePaymentProcessor
+from tests.in_threads import in_threads
 from workspaces.models import Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -167,7 +167,7 @@ def test_ten_concurrent_copies_of_an_event_have_one_effect(
         services.process_due_events()
         return int(status)
 
-    assert at_once(10, send_and_work) == [200] * 10
+    assert in_threads(10, send_and_work) == [200] * 10
     assert services.process_due_events() == 0
     assert ProcessorEvent.objects.count() == 1
     assert processor.requests_to("subscriptions.list") == 1
@@ -192,7 +192,7 @@ def test_an_older_answer_never_replaces_a_newer_one(
         send_and_process("customer.subscription.deleted", live)
         late.set()
 
-    at_once(2, lambda n: quick() if n else slow(n))
+    in_threads(2, lambda n: quick() if n else slow(n))
 
     assert subscription_of(api, workspace) == {"plan": "payg", "status": "canceled"}
     assert processor.requests_to("subscriptions.list") == 3

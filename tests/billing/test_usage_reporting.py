@@ -11,11 +11,11 @@ from pytest_django import Settings
 
 from billing import services
 from billing.models import BillingAlarm, LedgerEntry, UsageReport
-from tests.at_once import at_once
 from tests.billing.holds import hold_costs
 from tests.billing.rows import APRIL, MARCH, charges, make_workspace
 from tests.billing.usage_reports import SEND, report_on, reports, spend
 from tests.fakes.payment_processor import FakePaymentProcessor
+from tests.in_threads import in_threads
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -90,7 +90,7 @@ def test_ten_workers_at_once_report_each_entry_once(payer: Workspace, processor:
         while services.send_due_usage_reports(limit=3).claimed:
             pass
 
-    at_once(10, work)
+    in_threads(10, work)
 
     assert processor.requests_to(SEND) == 29
     assert processor.recorded_cents("cus_9") == 290
@@ -132,7 +132,7 @@ def test_an_attempt_is_saved_before_it_is_sent(
         seen.append((row.attempts, row.unknown_since))
         late.set()
 
-    at_once(2, lambda n: read_attempt() if n else services.send_due_usage_reports())
+    in_threads(2, lambda n: read_attempt() if n else services.send_due_usage_reports())
 
     assert seen == [(1, MARCH)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from config.jobs.backoff import doubling_retry_pause, retry_pause_from_list
+from config.jobs.backoff import exponential_retry_pause, retry_pause_from_list
 
 
 def test_scheduled_pauses_vary_by_20_percent_until_the_schedule_is_used_up() -> None:
@@ -18,10 +18,10 @@ def test_scheduled_pauses_vary_by_20_percent_until_the_schedule_is_used_up() -> 
 def test_a_longer_retry_after_replaces_the_pause() -> None:
     assert retry_pause_from_list([10], 1, retry_after=13) == timedelta(seconds=13)
     assert retry_pause_from_list([10], 1, retry_after=1) != timedelta(seconds=1)
-    assert doubling_retry_pause(1, first=10, longest=60, retry_after=90) == timedelta(seconds=90)
+    assert exponential_retry_pause(1, first=10, longest=60, retry_after=90) == timedelta(seconds=90)
 
 
 def test_a_doubling_pause_is_at_most_the_longest() -> None:
-    pauses = [doubling_retry_pause(failures, first=10, longest=60).total_seconds() for failures in (1, 2, 3, 4, 1000)]
+    pauses = [exponential_retry_pause(failures, first=10, longest=60).total_seconds() for failures in (1, 2, 3, 4, 1000)]
 
     assert pauses == [10, 20, 40, 60, 60]

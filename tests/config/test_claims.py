@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from config.jobs.claims import claim_due, claimed_row_queryset, release_claims, unclaimed_due_rows
 from posts.models import PostGroup, PostTarget
 from tests import factories
-from tests.at_once import at_once
+from tests.in_threads import in_threads
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -126,7 +126,7 @@ def test_no_row_is_claimed_by_two_workers(clock: Any) -> None:
             mine += [row.pk for row in claimed]
         return mine
 
-    claims = at_once(8, work)
+    claims = in_threads(8, work)
 
     assert sorted(pk for mine in claims for pk in mine) == sorted(rows().values_list("pk", flat=True))
     assert set(rows().values_list("fence", flat=True)) == {1}

@@ -6,7 +6,7 @@ import pytest
 from django.db import OperationalError, close_old_connections, connection
 
 from config.db import connection as db_connection
-from tests.at_once import at_once
+from tests.in_threads import in_threads
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has no connection that could be cut"),
@@ -28,7 +28,7 @@ def cut(backend: int) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s, 10000)", [backend])
 
-    at_once(1, terminate)
+    in_threads(1, terminate)
 
 
 def after_a_cut(_: int) -> bool:
@@ -41,7 +41,7 @@ def after_a_cut(_: int) -> bool:
 def test_an_idle_connection_is_checked_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(db_connection, "FRESH_SECONDS", 0.0)
 
-    assert at_once(1, after_a_cut) == [True]
+    assert in_threads(1, after_a_cut) == [True]
 
 
 def test_a_fresh_connection_is_not_checked_and_replaced_after_it_failed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,4 +52,4 @@ def test_a_fresh_connection_is_not_checked_and_replaced_after_it_failed(monkeypa
             after_a_cut(0)
         return work() > 0
 
-    assert at_once(1, twice) == [True]
+    assert in_threads(1, twice) == [True]

@@ -14,8 +14,8 @@ from agents.models import Agent, ApiKey
 from config.db.fixed_select import FixedSelect
 from posts.models import PostGroup, PostTarget
 from tests import factories
-from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.posts.rows import create
 from workspaces.models import Workspace
 
@@ -105,4 +105,4 @@ def test_postgresql_prepares_the_statement_once(db: None, threshold: int | None,
 
 @pytest.mark.django_db(transaction=True)
 def test_each_thread_uses_its_own_connection(workspace: Workspace, keys: list[ApiKey]) -> None:
-    assert at_once(4, lambda _: keys_of(workspace.id, "A key")) == [keys] * 4
+    assert in_threads(4, lambda _: keys_of(workspace.id, "A key")) == [keys] * 4

@@ -69,7 +69,7 @@ def effects() -> tuple[int, ...]:
     return tuple(model._default_manager.count() for model in (ApiKey, Agent, Workspace, ConnectedAccount))
 
 
-def without_secrets(body: dict[str, Any]) -> dict[str, Any]:
+def redact_secrets(body: dict[str, Any]) -> dict[str, Any]:
     return {name: None if name in ("token", "claim_token") else value for name, value in body.items()}
 
 
@@ -89,7 +89,7 @@ def test_a_repeated_request_gets_the_first_answer_and_has_no_effect(send: Send) 
     assert (first.status_code, is_replay(first)) in [(200, False), (201, False)]
     assert (is_replay(again), differs(again)) == (True, False)
     assert again.status_code == (200 if "token" in first.json() else first.status_code)
-    assert again.json() == without_secrets(first.json())
+    assert again.json() == redact_secrets(first.json())
     assert effects() == made
 
 
@@ -99,7 +99,7 @@ def test_a_repeated_key_with_different_input_is_marked_in_the_answer(send: Send)
     again = send("1", name="Another")
 
     assert (is_replay(again), differs(again)) == (True, True)
-    assert again.json() == without_secrets(first.json())
+    assert again.json() == redact_secrets(first.json())
     assert effects() == made
 
 

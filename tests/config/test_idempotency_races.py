@@ -20,13 +20,13 @@ from config.api import idempotency
 from config.api.errors import IdempotencyInProgress
 from config.api.idempotency import KeyedRequest, StoredAnswer, run_or_replay_in_transaction, run_or_replay_under_lease
 from config.api.models import IdempotencyRecord
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
+from tests.in_threads import in_threads
 from workspaces.models import User, Workspace
 
-in_threads = pytest.mark.django_db(transaction=True)
+seen_by_all_threads = pytest.mark.django_db(transaction=True)
 SLIP = idempotency.build_keyed_request(workspace_id="wrk", actor="user:1", operation="a.call", key="1", request=[])
 
 
@@ -34,10 +34,10 @@ def answer_of(result: str) -> StoredAnswer:
     return StoredAnswer(200, {"result": result})
 
 
-@in_threads
+@seen_by_all_threads
 def test_forty_concurrent_requests_create_one_key(api: ApiClient, workspace: Workspace) -> None:
     body = {"workspace_id": workspace.id, "name": "Once", "scopes": ["posts.read"]}
-    answers = at_once(40, lambda n: api.post("/auth/api-keys", {**body, "name": f"{n}"}, idempotency_key="1"))
+    answers = in_threads(40, lambda n: api.post("/auth/api-keys", {**body, "name": f"{n}"}, idempotency_key="1"))
 
     assert sorted(answer.status_code for answer in answers) == [200] * 39 + [201]
     assert ApiKey.objects.exclude(name="A key").count() == IdempotencyRecord.objects.count() == 1
@@ -47,16 +47,16 @@ def test_forty_concurrent_requests_create_one_key(api: ApiClient, workspace: Wor
     assert [answer.headers.get("Idempotency-Replayed") for answer in answers].count("true") == 39
 
 
-@in_threads
+@seen_by_all_threads
 def test_two_keys_can_be_used_concurrently(api: ApiClient, workspace: Workspace, owner: User) -> None:
     body = {"workspace_id": workspace.id, "owner_user_id": owner.id, "scopes": ["posts.read"], "default_mode": "draft"}
-    answers = at_once(20, lambda n: api.post("/agents", {**body, "name": "A"}, idempotency_key=str(n % 2)))
+    answers = in_threads(20, lambda n: api.post("/agents", {**body, "name": "A"}, idempotency_key=str(n % 2)))
 
     assert [answer.status_code for answer in answers] == [201] * 20
     assert Agent.objects.count() == 2
 
 
-@in_threads
+@seen_by_all_threads
 def test_twelve_concurrent_connections_call_the_platform_once(
     api: ApiClient, workspace: Workspace, settings: Settings
 ) -> None:
@@ -65,7 +65,7 @@ def test_twelve_concurrent_connections_call_the_platform_once(
         pds.add_account("alice.test", "abcd-efgh-ijkl-mnop")
         credentials = {"identifier": "alice.test", "app_password": "abcd-efgh-ijkl-mnop", "service": pds.url}
         body = {"workspace_id": workspace.id, "platform": "bluesky", "credentials": credentials}
-        answers = at_once(12, lambda n: api.post("/accounts/connect", body, idempotency_key="1"))
+        answers = in_threads(12, lambda n: api.post("/accounts/connect", body, idempotency_key="1"))
 
     assert [answer.status_code for answer in answers] == [200] * 12
     assert pds.sessions_created == 1
@@ -111,7 +111,7 @@ def stored_body() -> Any:
     return record.body if isinstance(record, IdempotencyRecord) else record
 
 
-@in_threads
+@seen_by_all_threads
 @pytest.mark.parametrize("fails", [False, True], ids=["it succeeds", "it fails"])
 @pytest.mark.parametrize("meanwhile", ["while the other runs", "after the other"])
 def test_a_request_that_finishes_after_its_lease_does_not_change_the_record(fails: bool, meanwhile: str) -> None:
@@ -168,7 +168,7 @@ def test_effect_and_record_are_committed_or_rolled_back_together(transactional_d
     assert run_or_replay_in_transaction(SLIP, lambda: "done", answer_of) == "done"
 
 
-@in_threads
+@seen_by_all_threads
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets in one writer at a time")
 def test_a_repeat_waits_for_another_transaction_at_most_the_lock_timeout() -> None:
     def repeat(ticket: KeyedRequest) -> None:

@@ -20,7 +20,7 @@ from tests.people import as_user
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import body_for, create, read
 from workspaces.models import Member, User, Workspace
-from workspaces.services import lift_callers_pause, pause_workspace
+from workspaces.services import pause_workspace, resume_workspace
 
 
 def change(operator: ApiClient, workspace: Workspace, verb: str, **body: Any) -> Any:
@@ -72,7 +72,7 @@ def test_a_paused_workspace_publishes_nothing_and_refuses_writes(
 def test_only_an_operator_can_end_an_operators_pause(operator: ApiClient, workspace: Workspace) -> None:
     change(operator, workspace, "pause")
     with pytest.raises(ApiError) as refused:
-        lift_callers_pause(caller=caller(workspace.owner_user), workspace_id=workspace.id)
+        resume_workspace(caller=caller(workspace.owner_user), workspace_id=workspace.id)
 
     assert (refused.value.code, status_of(workspace)) == ("WORKSPACE_PAUSED", "paused")
 
@@ -84,7 +84,7 @@ def test_the_operators_pause_and_the_owners_pause_are_independent(operator: ApiC
     assert change(operator, workspace, "resume").json()["workspace"]["paused_by"] == ["owner"]
     assert status_of(workspace) == "paused"
     change(operator, workspace, "pause")
-    assert lift_callers_pause(caller=owner, workspace_id=workspace.id).paused_by == ["operator"]
+    assert resume_workspace(caller=owner, workspace_id=workspace.id).paused_by == ["operator"]
     assert status_of(workspace) == "paused"
     change(operator, workspace, "resume")
     assert status_of(workspace) == "active"

@@ -9,8 +9,8 @@ from django.test import Client
 
 from media.models import MediaAsset
 from tests import factories
-from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.media.pictures import jpeg, png
 from workspaces.models import Workspace
 
@@ -81,5 +81,5 @@ def test_a_simultaneous_upload_and_deletion_of_equal_files_leave_no_asset_withou
             answer = api.delete(f"/media/{media_id}") if n else api.upload(content)
             return str(answer.json()["media"]["url"])
 
-        url, _ = at_once(2, act)
+        url, _ = in_threads(2, act)
         assert Client().get(url).status_code == 200

@@ -19,9 +19,9 @@ from media.models import MediaAsset, MediaUse
 from media.services import media_use_deletions, set_media_used_by_post
 from media.tasks import purge_deleted_files
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.media.pictures import jpeg, png
 from workspaces.models import User, Workspace
 
@@ -147,7 +147,7 @@ def test_of_a_simultaneous_use_and_deletion_one_fails(api: ApiClient, workspace:
                 return error.code
             return "used"
 
-        used, deleted = at_once(2, act)
+        used, deleted = in_threads(2, act)
         assert (used, deleted) in [("used", "409"), ("VALIDATION_FAILED", "200")]
         assert MediaUse.objects.filter(media=asset).exists() == (used == "used")
 

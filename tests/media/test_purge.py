@@ -10,7 +10,7 @@ from django.conf import settings
 
 from media.models import MediaAsset
 from media.services import mark_media_deleted_in_workspaces_to_purge
-from media.tasks import purge_deleted_files, purge_incoming
+from media.tasks import purge_deleted_files, purge_upload_temp_files
 from tests import factories
 from tests.conftest import ApiClient
 from tests.media.pictures import jpeg, png
@@ -59,4 +59,4 @@ def test_a_file_that_another_asset_shares_is_not_deleted(api: ApiClient, stored:
 def test_the_beat_schedule_names_the_purge_tasks() -> None:
     named = {str(each["task"]) for each in settings.CELERY_BEAT_SCHEDULE.values()}
 
-    assert {task.name for task in (purge_deleted_files, purge_incoming)} <= named
+    assert {task.name for task in (purge_deleted_files, purge_upload_temp_files)} <= named

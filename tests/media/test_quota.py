@@ -18,10 +18,10 @@ from config.environment import storages_setting
 from media.models import MediaAsset, MediaUsage, PendingFile
 from media.services import purge_pending_files
 from tests import factories
-from tests.at_once import at_once
 from tests.config.outbound_servers import closed_port
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.media.pictures import jpeg, png
 from tests.media.thumbnails import make_thumbnails
 from tests.pages import Pages, words
@@ -97,7 +97,7 @@ def test_without_a_quota_uploads_are_accepted_and_counted(api: ApiClient, worksp
 @pytest.mark.usefixtures("room_for_one")
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_uploads_cannot_exceed_the_quota(api: ApiClient, workspace: Workspace) -> None:
-    answers = at_once(4, lambda _: api.upload(jpeg()))
+    answers = in_threads(4, lambda _: api.upload(jpeg()))
 
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
     assert (used(workspace), MediaAsset.objects.count()) == (SIZE, 1)

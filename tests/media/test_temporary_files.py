@@ -13,7 +13,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from media.models import MediaAsset
-from media.tasks import purge_incoming
+from media.tasks import purge_upload_temp_files
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.media.pictures import jpeg
@@ -86,7 +86,7 @@ def test_temporary_files_of_dead_processes_are_removed(incoming: Path) -> None:
         at = (NOON - age).timestamp()
         os.utime(incoming / name, (at, at))
     with time_machine.travel(NOON, tick=False):
-        removed = purge_incoming()
+        removed = purge_upload_temp_files()
 
     assert removed == 1
     assert [path.name for path in incoming.iterdir()] == ["young"]

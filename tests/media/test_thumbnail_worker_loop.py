@@ -21,8 +21,8 @@ from media.models import MediaAsset
 from media.services.thumbnails import LEASE, LOOP_NAME, MAX_ATTEMPTS, RETRY_PAUSES, claim_asset_for_thumbnail, make_thumbnail
 from media.tasks import purge_deleted_files
 from media.worker_loop import ThumbnailLoop
-from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.media.document_files import pdf
 from tests.media.files.fetching import assert_gone, fetch
 from tests.media.pictures import gif, jpeg, png
@@ -256,7 +256,7 @@ def test_assets_with_the_same_bytes_share_the_thumbnail(api: ApiClient, media: d
 def test_two_workers_make_each_thumbnail_once(api: ApiClient, workspace: Workspace, stored: Stored) -> None:
     for number in range(6):
         api.upload(jpeg(8, 8 + number))
-    at_once(2, lambda _: make_thumbnails())
+    in_threads(2, lambda _: make_thumbnails())
 
     media_list = api.get(f"/media?workspace_id={workspace.id}").json()["media"]
     assert all(media["thumbnail_url"] for media in media_list)

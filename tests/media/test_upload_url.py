@@ -16,11 +16,11 @@ from pytest_django import Settings
 from config.api.models import IdempotencyRecord
 from config.db.ids import new_id
 from media.models import MediaAsset
-from tests.at_once import at_once
 from tests.config.outbound_servers import Server, closed_port, drips, hangs
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.http_server import DROPPED, Answer, LoopbackServer, RawAnswer, ReceivedRequest
+from tests.in_threads import in_threads
 from tests.media.pictures import jpeg, large_jpeg
 from tests.occupied_threads import occupy_all_outbound_threads
 from workspaces.models import Workspace
@@ -223,7 +223,7 @@ def test_slow_downloads_of_one_workspace_occupy_at_most_two_threads(api: ApiClie
         finally:
             held.set()
 
-    answers = at_once(3, ask)
+    answers = in_threads(3, ask)
 
     assert [answer.status_code for answer in answers] == [201, 201, 429]
 

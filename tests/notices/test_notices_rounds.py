@@ -14,11 +14,11 @@ from accounts.models import ConnectedAccount
 from accounts.services.tokens import mark_needs_reauth_unless_renewed
 from config.api.caller import operator_caller
 from config.notices.models import NoticeKind
-from config.notices.sending import create_notices, store_and_send_notices
+from config.notices.sending import create_and_send_notices, create_notices
 from config.runtime.tasks import run_retention
 from tests import factories
-from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.notices.rounds import ended, member, real_account, scheduled, send_emails, subjects
 from tests.posts.calls import confirm
 from tests.posts.rows import NOON
@@ -38,7 +38,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 @pytest.fixture(autouse=True)
 def begun(clock: time_machine.Traveller) -> None:
     """Create the cursors, as in a service that has been running."""
-    store_and_send_notices()
+    create_and_send_notices()
     clock.shift(timedelta(hours=1))
 
 
@@ -96,7 +96,7 @@ def test_a_problem_resolved_before_sending_is_not_reported(
 
 def test_a_run_without_new_occurrences_needs_few_queries(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_max_num_queries(43):
-        store_and_send_notices()
+        create_and_send_notices()
 
 
 def test_each_workspace_and_kind_has_its_own_email(workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount) -> None:
@@ -150,7 +150,7 @@ def test_an_error_in_one_workspace_does_not_delay_the_others(
 @pytest.mark.django_db(transaction=True)
 def test_two_concurrent_workers_send_one_email(api: ApiClient, bluesky: ConnectedAccount) -> None:
     ended(scheduled(api, bluesky), "failed")
-    at_once(4, lambda _: store_and_send_notices())
+    in_threads(4, lambda _: create_and_send_notices())
 
     assert OutgoingMail.objects.count() == 1
 

@@ -17,7 +17,7 @@ from pytest_django import Settings
 
 from billing import processor, services
 from billing.models import ProcessorEvent, Subscription
-from billing.tasks import end_subscriptions_of_deleted
+from billing.tasks import cancel_subscriptions_of_deleted_workspaces
 from tests.billing.processor_events import subscription_of
 from tests.conftest import ApiClient
 from tests.fakes.receiver import Receiver
@@ -109,7 +109,7 @@ def test_reconciliation_reads_the_subscription_and_deletion_ends_it(api: ApiClie
     assert subscription_of(api, known) == {"plan": "payg", "status": "active"}
 
     assert api.delete(f"/workspaces/{known.pk}").status_code == 200
-    assert [end_subscriptions_of_deleted() for _ in range(2)] == [1, 0]
+    assert [cancel_subscriptions_of_deleted_workspaces() for _ in range(2)] == [1, 0]
 
     assert ask(LOCALSTRIPE, "GET", f"/v1/subscriptions/{name}")["status"] == "canceled"
 

@@ -12,10 +12,10 @@ from billing.models import LedgerEntry
 from config.api import webhook_url
 from config.db.ids import new_id
 from posts.models import PostGroup
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient, ServeNames
 from tests.fakes.name_server import Records, silent
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.posts.calls import assert_nothing_written, batch, groups_in
 from tests.posts.publishing.worker import run_until_idle
@@ -167,7 +167,7 @@ def test_fifty_concurrent_batches_with_one_key_create_the_groups_once(
 ) -> None:
     posts = [body_for(telegram_account, text=f"{n}", scheduled_at=at) for n, at in enumerate((LATER, TOMORROW))]
 
-    answers = at_once(50, lambda n: batch(api, *posts, key="k"))
+    answers = in_threads(50, lambda n: batch(api, *posts, key="k"))
 
     shown = [[group["id"] for group in groups_in(answer)] for answer in answers]
     assert all(each == shown[0] for each in shown)

@@ -13,10 +13,10 @@ from billing import selectors as billing
 from billing.models import DayCounter, MonthCounter
 from posts.models import PostGroup
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
+from tests.in_threads import in_threads
 from tests.posts.calls import assert_nothing_written, batch
 from tests.posts.rows import TOMORROW, body_for
 from workspaces.models import Workspace
@@ -104,7 +104,7 @@ def test_concurrent_batches_near_the_cap_are_accepted_whole_or_not_at_all(
         posts = [body_for(telegram_account, text=f"{n} {when}", scheduled_at=when) for when in times for _ in range(2)]
         return int(batch(api, *posts).status_code)
 
-    statuses = at_once(8, send)
+    statuses = in_threads(8, send)
 
     assert sorted(statuses) == [201] * 2 + [402] * 6
     assert [row.held_cents for row in MonthCounter.objects.order_by("month")] == [4, 4]

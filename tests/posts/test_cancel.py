@@ -16,9 +16,9 @@ from billing.models import LedgerEntry, MonthCounter
 from config.jobs.claims import claim_due
 from posts.models import PostTarget
 from posts.publishing.attempts import LEASE
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.posts.publishing.worker import publish_claimed, run_until_idle
 from tests.posts.rows import NOON, TOMORROW, create, events_of, kinds_of, read, the_target
 from tests.posts.scripted_platform import ScriptedPlatform
@@ -139,7 +139,7 @@ def test_concurrent_cancelling_and_publishing_have_one_winner(
         def race(n: int, path: str = f"/posts/{group['id']}") -> int:
             return run_until_idle() if n else int(api.delete(path).status_code)
 
-        status, published = at_once(2, race)
+        status, published = in_threads(2, race)
 
         ended = read(api, group)
         if status == 200:
@@ -156,7 +156,7 @@ def test_concurrent_cancelling_and_publishing_have_one_winner(
 def test_concurrent_cancellations_cancel_once(api: ApiClient, telegram_account: ConnectedAccount) -> None:
     group = create(api, telegram_account, scheduled_at=(timezone.now() + timedelta(days=1)).isoformat())
 
-    statuses = at_once(10, lambda n: api.delete(f"/posts/{group['id']}").status_code)
+    statuses = in_threads(10, lambda n: api.delete(f"/posts/{group['id']}").status_code)
 
     assert sorted(statuses) == [200] + [409] * 9
     assert kinds_of(group) == ["post.scheduled", "post.cancelled"]

@@ -11,9 +11,9 @@ from auditlog.models import AuditEntry
 from billing import selectors as billing
 from billing.models import DayCounter, LedgerEntry, MonthCounter
 from posts.models import PostGroup
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.posts.calls import confirm, group_in, patch
 from tests.posts.publishing.worker import run_until_idle
@@ -142,7 +142,7 @@ def test_concurrent_confirmations_release_the_group_once(
 ) -> None:
     group = create(api, telegram_account, draft=True)
 
-    statuses = at_once(10, lambda n: confirm(api, group, scheduled_at=TOMORROW).status_code)
+    statuses = in_threads(10, lambda n: confirm(api, group, scheduled_at=TOMORROW).status_code)
 
     assert sorted(statuses) == [200] + [409] * 9
     assert kinds_of(group) == ["post.confirmed", "post.scheduled"]
@@ -162,7 +162,7 @@ def test_concurrent_confirmation_and_edit_release_only_the_version_read(
             answer = confirm(api, group) if n else patch(agent, group, text="Unread")
             return int(answer.status_code)
 
-        edited, released = at_once(2, race)
+        edited, released = in_threads(2, race)
 
         row = PostGroup.objects.get(pk=group["id"])
         assert {edited, released} <= {200, 409}

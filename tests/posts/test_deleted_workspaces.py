@@ -14,8 +14,8 @@ from posts.models import PostGroup, PostTarget
 from posts.services.cancel import cancel_posts_of_deleted_workspaces
 from posts.tasks import cancel_posts_of_deleted
 from tests import factories
-from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, create, kinds_of
 from tests.posts.scripted_platform import ScriptedPlatform
@@ -129,6 +129,6 @@ def test_concurrent_runs_cancel_and_release_once(
     groups = [create(api, telegram_account, scheduled_at=(timezone.now() + timedelta(days=1)).isoformat()) for _ in "abc"]
     delete(workspace)
 
-    assert sum(at_once(4, lambda _: cancel_posts_of_deleted_workspaces())) == 3
+    assert sum(in_threads(4, lambda _: cancel_posts_of_deleted_workspaces())) == 3
     assert held_cents() == 0
     assert [kinds_of(group) for group in groups] == [["post.scheduled", "post.cancelled"]] * 3

@@ -10,10 +10,10 @@ from accounts.models import ConnectedAccount
 from config.jobs.claims import claim_due
 from posts.models import PostTarget
 from posts.publishing.attempts import LEASE
-from tests.at_once import at_once
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.fakes.receiver import Receiver
+from tests.in_threads import in_threads
 from tests.posts.publishing.worker import publish_claimed, run_until_idle
 from tests.posts.rows import TOMORROW, create, events_of, kinds_of, publish_rounds, read
 from tests.webhooks.sending import deliver_until_idle
@@ -94,7 +94,7 @@ def test_targets_that_finish_together_emit_events_in_sequence(api: ApiClient, wo
     group = create(api, *AccountFactory.create_batch(8, workspace=workspace))
     claimed = claim_due(PostTarget.objects.all(), limit=8, lease=LEASE)
 
-    at_once(8, lambda n: publish_claimed(claimed[n]))
+    in_threads(8, lambda n: publish_claimed(claimed[n]))
 
     assert kinds_of(group) == ["post.target.published"] * 8 + ["post.published"]
     assert [event["sequence"] for event in events_of(group)] == list(range(1, 10))

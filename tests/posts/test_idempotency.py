@@ -9,9 +9,9 @@ import pytest
 from accounts.models import ConnectedAccount
 from billing.models import LedgerEntry, MonthCounter
 from posts.models import PostGroup, PostTarget
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
@@ -67,7 +67,7 @@ def test_fifty_concurrent_calls_with_one_key_create_one_group(
 ) -> None:
     body = body_for(telegram_account, scheduled_at=TOMORROW, webhook_url="https://hooks.example.com/")
 
-    answers = at_once(50, lambda n: api.post("/posts", body, idempotency_key="k"))
+    answers = in_threads(50, lambda n: api.post("/posts", body, idempotency_key="k"))
 
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.json()["post_group"]["id"] for answer in answers}) == 1
@@ -82,10 +82,10 @@ def test_concurrent_retries_send_once(api: ApiClient, account: ConnectedAccount)
     group = create(api, account, text="[sandbox:reject]")
     run_until_idle()
 
-    keyed = at_once(10, lambda n: api.post(f"/posts/{group['id']}/retry", idempotency_key="k"))
+    keyed = in_threads(10, lambda n: api.post(f"/posts/{group['id']}/retry", idempotency_key="k"))
     assert {answer.status_code for answer in keyed} == {200}
     assert run_until_idle() == 1
-    free = at_once(10, lambda n: api.post(f"/posts/{group['id']}/retry"))
+    free = in_threads(10, lambda n: api.post(f"/posts/{group['id']}/retry"))
     assert sorted(answer.status_code for answer in free) == [200] + [409] * 9
     assert run_until_idle() == 1
 

@@ -8,10 +8,10 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from media.models import MediaAsset
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import MediaAssetFactory
+from tests.in_threads import in_threads
 from tests.posts.calls import batch, confirm, group_in, patch
 from tests.posts.media_rows import deletable, media_of
 from tests.posts.publishing.worker import run_until_idle
@@ -122,7 +122,7 @@ def test_an_asset_deleted_concurrently_is_in_use_or_not_found(
             answer = api.delete(f"/media/{asset.id}") if n else api.post("/posts", body)
             return int(answer.status_code)
 
-        assert at_once(2, race) in ([201, 409], [422, 200])
+        assert in_threads(2, race) in ([201, 409], [422, 200])
 
 
 @pytest.mark.django_db(transaction=True)
@@ -132,6 +132,6 @@ def test_batches_that_use_the_same_assets_in_opposite_orders_do_not_block_each_o
     assets = MediaAssetFactory.create_batch(6, workspace=workspace)
     posts = [body_for(account, media=media_of(asset), draft=True) for asset in assets]
 
-    answers = at_once(6, lambda n: batch(api, *(posts if n % 2 else reversed(posts))).status_code)
+    answers = in_threads(6, lambda n: batch(api, *(posts if n % 2 else reversed(posts))).status_code)
 
     assert answers == [201] * 6

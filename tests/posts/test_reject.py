@@ -9,9 +9,9 @@ import pytest
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
 from billing.models import LedgerEntry
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, create, events_of, kinds_of, read
@@ -143,7 +143,7 @@ def test_concurrent_rejection_and_confirmation_have_one_winner(
             path = f"/posts/{group['id']}/confirm"
             return int((api.post(path, {"content_version": 1}) if n else reject(api, group)).status_code)
 
-        rejected, confirmed = at_once(2, race)
+        rejected, confirmed = in_threads(2, race)
 
         assert {rejected, confirmed} == {200, 409}
         assert read(api, group)["status"] == ("rejected" if rejected == 200 else "publishing")

@@ -11,9 +11,9 @@ from auditlog.models import AuditEntry
 from billing import selectors as billing
 from billing.models import MonthCounter, UsageTotal
 from config.db.ids import new_id
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import create, events_of, kinds_of, read
@@ -247,7 +247,7 @@ def test_concurrent_contrary_resolutions_are_applied_once(
     def say(n: int) -> int:
         return int(resolve(api, unconfirmed_post, **(OUT if n % 2 else NOT_OUT)).status_code)
 
-    assert sorted(at_once(8, say)) == [200] + [409] * 7
+    assert sorted(in_threads(8, say)) == [200] + [409] * 7
     ended = read(api, unconfirmed_post)["status"]
     assert kinds_of(unconfirmed_post) == ["post.unconfirmed", f"post.{ended}"]
     assert month_of(workspace) == ((0, 1) if ended == "published" else (0, 0))
@@ -273,7 +273,7 @@ def test_concurrent_resolution_and_retry_have_one_winner(
             return int((api.post(path, again) if n else resolve(api, group, **OUT)).status_code)
 
         scripted.sent.clear()
-        said, retried = at_once(2, race)
+        said, retried = in_threads(2, race)
         run_until_idle()
 
         assert {said, retried} == {200, 409}

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from accounts.models import ConnectedAccount
 from posts.models import PostTarget
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
+from tests.in_threads import in_threads
 from tests.posts.calls import confirm, group_in, groups_in, patch, targets_for
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for
@@ -190,7 +190,7 @@ def test_only_posts_schedule_is_needed(key_with: Any, workspace: Workspace, cloc
 
 @pytest.mark.django_db(transaction=True)
 def test_racing_posts_get_a_slot_each(api: ApiClient, slotted: ConnectedAccount, clock: Any) -> None:
-    groups = at_once(6, lambda n: post(api, slotted, text=f"Number {n}"))
+    groups = in_threads(6, lambda n: post(api, slotted, text=f"Number {n}"))
 
     expected = [f"2027-03-{day}T{hour}:00:00Z" for day in ("11", "18", "25") for hour in ("09", "18")]
     assert sorted(str(slot_of(group)) for group in groups) == expected
@@ -200,7 +200,7 @@ def test_racing_posts_get_a_slot_each(api: ApiClient, slotted: ConnectedAccount,
 def test_racing_confirmations_get_a_slot_each(api: ApiClient, slotted: ConnectedAccount, clock: Any) -> None:
     drafts = [post(api, slotted, text=f"Number {n}", draft=True) for n in range(4)]
 
-    released = at_once(4, lambda n: group_in(confirm(api, drafts[n])))
+    released = in_threads(4, lambda n: group_in(confirm(api, drafts[n])))
 
     assert len({slot_of(group) for group in released}) == 4
 

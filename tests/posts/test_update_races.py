@@ -11,8 +11,8 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from billing.models import MonthCounter
-from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.posts.calls import patch
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, create, kinds_of, read
@@ -34,7 +34,7 @@ def test_concurrent_edit_and_publishing_have_one_winner(
         def race(n: int, group: dict[str, Any] = group) -> int:
             return run_until_idle() if n else patch(api, group, text="Second", scheduled_at=tomorrow).status_code
 
-        status, published = at_once(2, race)
+        status, published = in_threads(2, race)
 
         ended = read(api, group)
         if status == 200:
@@ -53,7 +53,7 @@ def test_concurrent_edits_are_applied_in_sequence_or_refused(
 ) -> None:
     group = create(api, telegram_account, scheduled_at=TOMORROW)
 
-    statuses = at_once(8, lambda n: patch(api, group, text=f"{n}").status_code)
+    statuses = in_threads(8, lambda n: patch(api, group, text=f"{n}").status_code)
 
     made = statuses.count(200)
     assert set(statuses) <= {200, 409}
@@ -74,7 +74,7 @@ def test_concurrent_moves_between_months_do_not_deadlock(
         def move(n: int, turn: int = turn) -> int:
             return int(patch(api, groups[n], scheduled_at=both[(n + turn) % 2]).status_code)
 
-        assert at_once(8, move) == [200] * 8
+        assert in_threads(8, move) == [200] * 8
 
     assert [row.held_cents for row in MonthCounter.objects.order_by("month")] == [4, 4]
     assert billing.find_wrong_month_counters() == []

@@ -14,8 +14,8 @@ from accounts.models import ConnectedAccount
 from config.api.request_limits import WebThreadLimit
 from posts.models import PostGroup, PostTarget
 from posts.services import wait as waiting
-from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import body_for, create
 from workspaces.models import Workspace
@@ -45,7 +45,7 @@ def test_the_response_is_sent_when_the_group_is_finished(
     api: ApiClient, accounts: list[ConnectedAccount], key: dict[str, str]
 ) -> None:
     body = body_for(*accounts, texts=["[sandbox:reject]"], wait=True)
-    answer, _ = at_once(2, lambda n: publish_when_it_is_due() if n else api.post("/posts", body, **key))
+    answer, _ = in_threads(2, lambda n: publish_when_it_is_due() if n else api.post("/posts", body, **key))
 
     group = answer.json()["post_group"]
     assert (answer.status_code, group["status"]) == (201, "partial")
@@ -58,7 +58,7 @@ def test_targets_of_a_later_time_are_not_waited_for(api: ApiClient, accounts: li
     body["targets"][1]["scheduled_at"] = (timezone.now() + timedelta(days=1)).isoformat()
     started = time.monotonic()
 
-    answer, _ = at_once(2, lambda n: publish_when_it_is_due() if n else api.post("/posts", body))
+    answer, _ = in_threads(2, lambda n: publish_when_it_is_due() if n else api.post("/posts", body))
 
     assert [each["status"] for each in answer.json()["post_group"]["targets"]] == ["published", "pending"]
     assert time.monotonic() - started < LONG / 2
@@ -70,7 +70,7 @@ def test_a_retry_can_wait(api: ApiClient, account: ConnectedAccount) -> None:
     run_until_idle()
 
     path = f"/posts/{group['id']}/retry"
-    answer, _ = at_once(2, lambda n: publish_when_it_is_due() if n else api.post(path, {"wait": True}))
+    answer, _ = in_threads(2, lambda n: publish_when_it_is_due() if n else api.post(path, {"wait": True}))
 
     assert (answer.status_code, answer.json()["post_group"]["status"]) == (200, "failed")
     assert answer.json()["post_group"]["targets"][0]["attempts"] == 2
@@ -140,5 +140,5 @@ def test_no_transaction_is_open_while_waiting(api: ApiClient, account: Connected
         seen.set()
         return run_until_idle()
 
-    assert at_once(2, read_and_write) == ["published", 1]
+    assert in_threads(2, read_and_write) == ["published", 1]
     assert seen.is_set()

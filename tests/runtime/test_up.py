@@ -22,16 +22,16 @@ import pytest
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from config.runtime.startup import check_address_free, data_dir_lock, host_to_connect_to, join_host_and_port
+from config.runtime.startup import check_address_free, host_to_connect_to, join_host_and_port, lock_data_dir
 
 READY_SECONDS = 60
 STOP_SECONDS = 10
 
 
 def test_the_data_dir_is_locked_for_one_process(tmp_path: Path) -> None:
-    with data_dir_lock(tmp_path):
+    with lock_data_dir(tmp_path):
         assert (tmp_path / "up.lock").read_text() == f"{os.getpid()}\n"
-        with pytest.raises(CommandError) as refused, data_dir_lock(tmp_path):
+        with pytest.raises(CommandError) as refused, lock_data_dir(tmp_path):
             pass
 
     assert str(refused.value) == (
@@ -40,9 +40,9 @@ def test_the_data_dir_is_locked_for_one_process(tmp_path: Path) -> None:
 
 
 def test_the_data_dir_is_free_again_after_the_lock(tmp_path: Path) -> None:
-    with data_dir_lock(tmp_path):
+    with lock_data_dir(tmp_path):
         pass
-    with data_dir_lock(tmp_path):
+    with lock_data_dir(tmp_path):
         assert (tmp_path / "up.lock").read_text() == f"{os.getpid()}\n"
 
 

@@ -11,9 +11,9 @@ import time_machine
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import Member, User, Workspace
@@ -106,7 +106,7 @@ def test_a_name_without_latin_letters_gets_a_slug(owner: User) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_workspaces_with_the_same_name_are_all_created(owner: User) -> None:
-    answers = at_once(6, lambda _: create(as_user(owner), owner))
+    answers = in_threads(6, lambda _: create(as_user(owner), owner))
 
     assert [answer.status_code for answer in answers] == [201] * 6
     assert len({answer.json()["workspace"]["slug"] for answer in answers}) == 6

@@ -17,9 +17,9 @@ from config.celery import app
 from config.db.ids import new_id
 from posts.models import PostGroup
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.plan_hashes import ANY_PLAN_HASH
 from webhooks.models import SigningSecret
@@ -159,7 +159,7 @@ def test_a_paused_workspace_is_not_deleted(api: ApiClient, owner: User, workspac
 
 @pytest.mark.django_db(transaction=True)
 def test_only_one_of_several_concurrent_deletions_succeeds(owner: User, workspace: Workspace) -> None:
-    answers = at_once(6, lambda _: delete(as_user(owner), workspace))
+    answers = in_threads(6, lambda _: delete(as_user(owner), workspace))
 
     assert sorted(answer.status_code for answer in answers) == [200] + [404] * 5
     assert AuditEntry.objects.filter(operation="workspaces.delete", outcome="succeeded").count() == 1

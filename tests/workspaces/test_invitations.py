@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from auditlog.models import AuditEntry
 from tests import factories
-from tests.at_once import at_once
 from tests.fakes.openid import FakeOpenIdProvider
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.workspaces.browsers import person, send_form, sign_in, use_provider
 from tests.workspaces.test_members import browser_of, page_of, roles, send
@@ -266,7 +266,7 @@ def test_accepting_twice_concurrently_creates_one_member(workspace: Workspace, o
     browsers = [browser_of(alice) for _ in range(2)]
     for browser in browsers:
         browser.get(link)
-    answers = at_once(2, lambda number: send_form(browsers[number], "/dashboard/?all=1", link))
+    answers = in_threads(2, lambda number: send_form(browsers[number], "/dashboard/?all=1", link))
 
     assert sorted(answer.status_code for answer in answers) == [302, 409]
     assert Member.objects.filter(user=alice).count() == 1

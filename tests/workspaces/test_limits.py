@@ -13,9 +13,9 @@ from pytest_django import Settings
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user, sign_in_here
 from tests.workspaces.browsers import send_form
 from workspaces.models import Member, User, Workspace
@@ -90,7 +90,7 @@ def test_concurrent_requests_do_not_exceed_the_limit(owner: User, settings: Sett
     settings.MAX_WORKSPACES_PER_OWNER = 3
     owned(owner, 1)
 
-    answers = at_once(8, lambda _: create(as_user(owner), owner))
+    answers = in_threads(8, lambda _: create(as_user(owner), owner))
 
     assert sorted(answer.status_code for answer in answers) == [201] * 2 + [409] * 6
     assert Workspace.objects.filter(owner_user=owner).count() == 3

@@ -12,8 +12,8 @@ from auditlog.models import AuditEntry
 from config.api.caller import Caller
 from config.api.errors import UserSessionRequired
 from tests import factories
-from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user, sign_in_here
 from tests.workspaces.browsers import send_form
 from workspaces import services
@@ -234,7 +234,7 @@ def test_concurrent_handovers_leave_one_owner(workspace: Workspace, owner: User,
             return type(error).__name__
         return heirs[number]
 
-    outcomes = at_once(2, hand_over)
+    outcomes = in_threads(2, hand_over)
     workspace.refresh_from_db()
     [new_owner] = [user_id for user_id, role in roles(workspace).items() if role == "owner"]
     assert sorted(outcomes) == sorted([new_owner, "Forbidden"])

@@ -14,9 +14,9 @@ from django.test import Client
 from auditlog.models import AuditEntry
 from config.db.ids import new_id
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import Member, User, Workspace
@@ -174,7 +174,7 @@ def test_an_api_key_cannot_delete_a_user(api: ApiClient, owner: User, agent_clie
 def test_only_one_of_several_concurrent_deletions_is_made(person: User) -> None:
     factories.WorkspaceFactory(owner_user=person)
     token = as_user(person).token
-    answers = at_once(6, lambda _: delete(ApiClient(token), person))
+    answers = in_threads(6, lambda _: delete(ApiClient(token), person))
 
     assert [answer.status_code for answer in answers].count(200) == 1
     assert {answer.status_code for answer in answers} <= {200, 401, 404}

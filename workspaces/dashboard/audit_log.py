@@ -48,7 +48,7 @@ def download_audit_log_csv(page: WorkspacePage) -> StreamingHttpResponse:
 
 def _actor_label(entry: AuditEntry) -> str:
     """Return the kind of actor that caused an audit entry, such as "an agent", for the audit log page."""
-    label = ACTOR_LABELS.get(entry.actor_type, entry.actor_type)
+    label = str(ACTOR_LABELS.get(entry.actor_type, entry.actor_type))
     return label[:1].lower() + label[1:]
 
 

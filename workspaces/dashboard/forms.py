@@ -123,7 +123,6 @@ class AuditLogFilterForm(forms.Form):
     since = forms.DateField(
         label="From", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_VALIDATORS
     )
-    until = forms.DateField(label="To", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_VALIDATORS)
 
     def __init__(self, data: Any, *, zone: ZoneInfo) -> None:
         super().__init__(data)

@@ -53,9 +53,9 @@ def pause_workspace(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.resume")
-def lift_owner_pause(page: WorkspacePage) -> HttpResponse:
+def resume_workspace(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: end the owner's pause of the workspace. A pause by an operator of the service stays."""
-    workspace = services.lift_callers_pause(caller=page.caller, workspace_id=page.workspace.id)
+    workspace = services.resume_workspace(caller=page.caller, workspace_id=page.workspace.id)
     if workspace.paused_by:
         return page.success_redirect(
             "Your pause is lifted. The workspace is still paused by the operator of the service.", "settings"

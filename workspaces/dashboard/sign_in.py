@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.tokens import default_token_generator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -27,8 +27,8 @@ from config.api.caller import is_recent_sign_in
 from config.api.client_address import rate_limit_address
 from config.api.errors import ApiError, Forbidden, RateLimited
 from config.api.request_limits import limit_outbound_requests
+from workspaces import services
 from workspaces.models import User
-from workspaces.services import upsert_user_at_sign_in
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.backend import OpenIdBackend
 from workspaces.sign_in.oidc_claims import UNKNOWN_AUTH_TIME, InvalidSubject, identity_from_claims, is_operator_by_claims
@@ -85,7 +85,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
     """Dashboard page: explain why the user must sign in again, and start a new sign-in with the same method as before."""
     next_page = _local_address(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse("dashboard")
     if is_recent_sign_in(authenticated_at(request)):
-        return redirect(next_page)
+        return HttpResponseRedirect(next_page)
     if request.method != "POST":
         shown = {"next_page": next_page, "minutes": settings.REAUTHENTICATE_MINUTES, "by": sign_in_method(request)}
         return render(request, "workspaces/sign_in_again.html", shown)
@@ -94,7 +94,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         return _begin(request, again=True)
     set_authenticated_at(request, timezone.now())  # in development no provider can confirm the new sign-in
-    return redirect(next_page)
+    return HttpResponseRedirect(next_page)
 
 
 @require_safe
@@ -134,7 +134,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
         return api_error_page(request, problem)
     next_page = _local_address(request, request.session.pop(NEXT_PAGE, None))
     sign_in_user(request, person, by=SignInMethod.PROVIDER, authenticated_at=backend.authenticated_at)
-    return redirect(next_page or "dashboard")
+    return HttpResponseRedirect(next_page or reverse("dashboard"))
 
 
 def create_or_update_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def create_or_update_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> 
     claims = backend.id_token or {}
     sources = (claims, backend.userinfo)
     request = cast(DjangoStrategy, backend.strategy).request
-    person = upsert_user_at_sign_in(
+    person = services.upsert_user_at_sign_in(
         identity=identity_from_claims(backend.id_token_issuer(), *sources),
         staff=is_operator_by_claims(*sources),
         ip=request.META.get("REMOTE_ADDR") or None if request else None,
@@ -229,10 +229,6 @@ def _backend(request: HttpRequest) -> OpenIdBackend:
     if not (settings.OIDC_ISSUER and settings.OIDC_CLIENT_ID):
         raise Http404
     return OpenIdBackend(load_strategy(request), f"{settings.BASE_URL}{reverse('sign-in-callback')}")
-
-
-def _address_of(request: HttpRequest) -> str:
-    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:

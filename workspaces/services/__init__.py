@@ -21,11 +21,11 @@ from workspaces.services.users import (
 from workspaces.services.workspaces import (
     create_workspace,
     delete_workspace,
-    lift_callers_pause,
     lock_workspace,
     pause_workspace,
     record_workspace_export,
     require_workspace_creator,
+    resume_workspace,
     update_caps,
     update_name_and_timezone,
 )

@@ -135,7 +135,7 @@ def _require_invited_person(caller: Caller, invitation: Invitation) -> None:
     if not person.email_verified:
         raise Forbidden(
             "An invitation needs an e-mail address that your identity provider has verified. Your address is not verified.",
-            suggested_action="Verify your address at your identity provider, sign in again, then open the link again.",
+            suggested_action="Verify your address at your identity provider, or sign in by e-mail. Then open the link again.",
         )
     if normalize_email(person.email) != invitation.email:
         raise Forbidden(

@@ -13,7 +13,10 @@ MAX_NAME_LENGTH = 80
 
 @dataclass(frozen=True)
 class MailItem:
-    """One item in the list of an e-mail: what it is about, a detail, and the URL of its page."""
+    """One item in the list of an e-mail: what it is about, a detail, and the URL of its page.
+
+    An item that waits for a decision has the URLs at which a person approves or rejects it.
+    """
 
     text: str
     detail: str = ""
@@ -24,7 +27,8 @@ class MailItem:
 class MailMessage:
     """An e-mail about a workspace: what happened, what the reader can do, the one button for it, and until when.
 
-    `reason` says why the reader gets the e-mail, and `choices_address` is the page on which the reader can turn it off.
+    `workspace_name` is "" for an e-mail that is not about a workspace. `reason` says why the reader gets the e-mail, and
+    `choices_address` is the page on which the reader can turn it off.
     """
 
     subject: str
@@ -47,7 +51,7 @@ class MailMessage:
         """Return the e-mail as plain text."""
         listed = "\n".join(_listed(item) for item in self.items)
         paragraphs = [
-            f"{self.service_name} · {self.workspace_name}",
+            " · ".join(filter(None, (self.service_name, self.workspace_name))),
             self.happened,
             *([listed] if listed else []),
             f"{self.todo}\n{self.button}: {self.address}",

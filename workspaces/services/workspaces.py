@@ -207,7 +207,7 @@ def pause_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False)
     return _switch_pause(caller, workspace_id, pausing=True, dry_run=dry_run)
 
 
-def lift_callers_pause(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
+def resume_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
     """End the caller's pause of the workspace, which is the owner's pause or, for an operator, the operators' pause.
 
     The other pause stays, if there is one. Raises the errors of `pause_workspace`, and WorkspacePaused for an owner if

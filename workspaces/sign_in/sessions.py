@@ -39,7 +39,7 @@ class SignInMethod(TextChoices):
     PROVIDER = "provider"
     PASSWORD = "password"  # noqa: S105 - a word, not a password
     PASSWORD_AND_CODE = "password_and_code"  # noqa: S105
-    LINK = "link"  # in development only
+    LINK = "link"  # the link in demo.json, in development only
 
 
 def sign_in_user(request: HttpRequest, person: User, *, by: SignInMethod, authenticated_at: datetime | None) -> None:

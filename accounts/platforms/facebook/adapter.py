@@ -48,7 +48,7 @@ class Facebook(MetaPlatform):
         "photo": media.upload_photo,
         "open": media.announce_video,
         "send": media.send_video,
-        "create": posts.create,
+        "create": posts.create_post,
         "settle": posts.check_video_processing,
         "comment": FIRST_COMMENT_STEPS.create,
     }

@@ -20,7 +20,7 @@ from accounts.platforms.facebook.post_kinds import kind_of
 from accounts.platforms.http.responses import object_or_empty, objects_in
 from accounts.platforms.meta.comments import FirstCommentSteps
 from accounts.platforms.meta.errors import Meaning
-from accounts.platforms.meta.graph import id_of, same_text, start_with_clock_tolerance, time_of
+from accounts.platforms.meta.graph import id_of, is_same_text, start_with_clock_tolerance, time_of
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Published
 
 PAGE_SIZE, MAX_PAGES = "100", 3
@@ -70,7 +70,7 @@ def _find_post(page: FacebookPageClient, content: Content, state: Mapping[str, A
     for post in _posts_since(page, state["since"]):
         attachments = _data(post.get("attachments"))
         has_media = any(each.get("media_type") in MEDIA_TYPES for each in attachments)
-        same_words = has_media == bool(content.media) and same_text(post.get("message"), content.text)
+        same_words = has_media == bool(content.media) and is_same_text(post.get("message"), content.text)
         if _is_the_post(content, state, same_words, attachments):
             return Published(id_of(post), permalink_or_fallback(post.get("permalink_url"), id_of(post)))
         # A post with the same words and something else, or with words that were edited since, may be the one.

@@ -40,7 +40,7 @@ def check_content_and_begin(page: FacebookPageClient, content: Content, progress
     return media.next_step(content, progress, {"since": timezone.now().isoformat(), "photos": []})
 
 
-def create(page: FacebookPageClient, content: Content, progress: Progress) -> Progress | Published:
+def create_post(page: FacebookPageClient, content: Content, progress: Progress) -> Progress | Published:
     """Publish the text and the uploaded files as a post of the Facebook page. Raises PlatformError."""
     edge, form = _call(content, progress.state)
     with ERRORS.translating_publish_errors("this post"):

@@ -86,7 +86,7 @@ class OAuthApplication:
         if self.pkce and "verifier" in stored:  # not if PKCE was switched on while the owner was granting access
             form["code_verifier"] = stored["verifier"]
         answer = self.request_tokens(form)
-        self.check_token_response(scopes_of(answer), has_refresh_token=bool(answer.get("refresh_token")))
+        self.check_token_response(granted_scopes(answer), has_refresh_token=bool(answer.get("refresh_token")))
         return answer
 
     def renew(self, refresh_token: str) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[
     return tokens
 
 
-def expiry_of(answer: Mapping[str, Any]) -> datetime | None:
+def token_expiry(answer: Mapping[str, Any]) -> datetime | None:
     """Return when the access token in an OAuth token response expires; None if the response does not say."""
     seconds = answer.get("expires_in")
     if isinstance(seconds, str) and seconds.isascii() and seconds.isdecimal():
@@ -208,7 +208,7 @@ def expiry_of(answer: Mapping[str, Any]) -> datetime | None:
     return timezone.now() + timedelta(seconds=min(seconds, 10**9)) if isinstance(seconds, int) and seconds > 0 else None
 
 
-def scopes_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
+def granted_scopes(answer: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the granted scopes in an OAuth token response, where spaces or commas separate them."""
     granted = answer.get("scope")
     return tuple(granted.replace(",", " ").split()) if isinstance(granted, str) else ()

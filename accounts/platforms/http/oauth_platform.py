@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import ContentRejected, CredentialsRejected, ReauthRequired, TokenExpired
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.oauth import OAuthApplication, expiry_of, merged_tokens, scopes_of
+from accounts.platforms.http.oauth import OAuthApplication, granted_scopes, merged_tokens, token_expiry
 from accounts.platforms.types import AuthorizedAccount, Grant, Identity, OAuthAuthorizationRequest
 
 
@@ -63,7 +63,7 @@ class OAuthPlatform(Platform):
                 found = tuple(identities())
         except (TokenExpired, ReauthRequired, ContentRejected) as error:
             raise CredentialsRejected(error.message) from error
-        expires_at, scopes = expiry_of(answer), scopes_of(answer)
+        expires_at, scopes = token_expiry(answer), granted_scopes(answer)
         return tuple(
             AuthorizedAccount(
                 each, Grant({}, {**self.details_stored_with_tokens(each), **tokens}, each.external_id, expires_at), scopes
@@ -87,7 +87,7 @@ class OAuthPlatform(Platform):
         """Default for adapters of OAuth platforms: renew an account's tokens. Raises ReauthRequired, Transient."""
         answer = self.application().renew(grant.tokens[self.renewed_with])
         tokens = merged_tokens(grant.tokens, answer)
-        return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
+        return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))
 
     def revoke(self, grant: Grant) -> None:
         """Default for adapters of OAuth platforms: revoke an account's tokens. Raises Transient."""

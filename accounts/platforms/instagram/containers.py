@@ -77,7 +77,7 @@ def check_containers(account: GraphAccountClient, content: Content, progress: Pr
         if status == "IN_PROGRESS":
             pending.append(container)
     if pending:
-        return check_later_or_give_up(progress, {**state, "pending": pending})
+        return check_later_or_raise_transient(progress, {**state, "pending": pending})
     return progress.with_next_step("create" if "container" in state else "gather", {**state, "pending": []})
 
 
@@ -92,8 +92,11 @@ def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
     return progress.with_next_step("container", new_container_round_state(rounds + 1))
 
 
-def check_later_or_give_up(progress: Progress, state: State) -> Progress:
-    """Return the step that asks Instagram later whether the unpublished post is ready. Raises Transient after MAX_CHECKS."""
+def check_later_or_raise_transient(progress: Progress, state: State) -> Progress:
+    """Return the next step, which asks Instagram later whether the unpublished post is ready.
+
+    Raises Transient after MAX_CHECKS, so that the attempt fails and is repeated later.
+    """
     return check_later_or_raise(
         progress,
         "process",

@@ -18,8 +18,8 @@ from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
 from accounts.platforms.meta.graph import (
     GraphAccountClient,
     id_of,
+    is_same_text,
     listed_objects,
-    same_text,
     start_with_clock_tolerance,
     time_of,
 )
@@ -117,7 +117,7 @@ def _after_refusal(
     if status == "EXPIRED":
         return containers.step_that_recreates_containers(progress, refused.reason)
     if status == "IN_PROGRESS" or refused.subcode == NOT_READY_CODE:
-        return containers.check_later_or_give_up(progress, {**state, "pending": [state["container"]]})
+        return containers.check_later_or_raise_transient(progress, {**state, "pending": [state["container"]]})
     raise refused
 
 
@@ -152,7 +152,7 @@ def _after_publication(account: GraphAccountClient, content: Content, progress: 
     with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         posts = listed_objects(account.graph.get(f"/{account.id}/{edge}", params))
         recent = [each for each in posts if (time := time_of(each, "timestamp")) and time >= start]
-        matching = [each for each in recent if same_text(each.get("caption"), caption)]
+        matching = [each for each in recent if is_same_text(each.get("caption"), caption)]
         if len(matching) == 1:
             published = Published(id_of(matching[0]), https_url_or_empty(matching[0].get("permalink")))
             return FIRST_COMMENT_STEPS.next_step(content, progress, published)

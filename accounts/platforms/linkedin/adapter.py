@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, ReauthRequired
-from accounts.platforms.http.oauth import expiry_of, merged_tokens, scopes_of
+from accounts.platforms.http.oauth import granted_scopes, merged_tokens, token_expiry
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.linkedin import accounts, authorization, media, posts
 from accounts.platforms.linkedin.authorization import (
@@ -84,7 +84,7 @@ class LinkedIn(OAuthPlatform):
         application = self._application_for(stored.get("application", MEMBER_APPLICATION.name))
         answer = application.exchange_code(code, redirect_uri, stored)
         tokens = {**merged_tokens({}, answer), "application": application.kind.name}
-        return self.accounts_opened_by_tokens(answer, tokens, lambda: self._found(tokens, scopes_of(answer)))
+        return self.accounts_opened_by_tokens(answer, tokens, lambda: self._found(tokens, granted_scopes(answer)))
 
     def _found(self, tokens: Mapping[str, Any], granted: tuple[str, ...]) -> list[Identity]:
         api = self._api(tokens)
@@ -125,7 +125,7 @@ class LinkedIn(OAuthPlatform):
             )
         answer = self._application_for(_kind(grant)).renew(grant.tokens["refresh_token"])
         tokens = merged_tokens(grant.tokens, answer)
-        return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
+        return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a LinkedIn publication: upload a file, create the post, or add its first comment."""
@@ -137,7 +137,7 @@ class LinkedIn(OAuthPlatform):
             return media.upload_next_file(api, author, content.media, progress)
         if progress.phase == "process":
             return media.check_processing(api, content.media, progress)
-        publish = {"create": posts.create, "comment": posts.comment}[progress.phase]
+        publish = {"create": posts.create_post, "comment": posts.add_first_comment}[progress.phase]
         return publish(api, author, content, progress)
 
     def _offered(self) -> list[str]:

@@ -36,7 +36,7 @@ def check_content_and_begin(author: str, content: Content, progress: Progress) -
     return media.next_step(content.media, progress, {"media": []})
 
 
-def create(api: Api, author: str, content: Content, progress: Progress) -> Progress | Published:
+def create_post(api: Api, author: str, content: Content, progress: Progress) -> Progress | Published:
     """Create the LinkedIn post from its text and the uploaded media. Raises PlatformError."""
     with ERRORS.translating_publish_errors("the post"):
         try:
@@ -55,7 +55,7 @@ def create(api: Api, author: str, content: Content, progress: Progress) -> Progr
     return replace(progress, published=post).with_next_step("comment", {}) if with_comment else post
 
 
-def comment(api: Api, author: str, content: Content, progress: Progress) -> Published:
+def add_first_comment(api: Api, author: str, content: Content, progress: Progress) -> Published:
     """Add the first comment to a LinkedIn post. Raises PlatformError if that fails; the post itself stays published."""
     post = progress.published
     assert post  # noqa: S101 - the step before has published the post

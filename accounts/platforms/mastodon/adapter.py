@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from accounts.platforms import polls
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import CredentialsRejected, PlatformError, ReauthRequired
-from accounts.platforms.http.oauth import scopes_of
+from accounts.platforms.http.oauth import granted_scopes
 from accounts.platforms.http.responses import UnreadableAnswer, one_line, required_matching_text
 from accounts.platforms.mastodon import authorization, instance, lookup, media, statuses
 from accounts.platforms.mastodon.capabilities import (
@@ -100,7 +100,7 @@ class Mastodon(Platform):
             identity, tokens = _opened(ServerClient(stored["instance"], answer["access_token"]))
         tokens |= {"access_token": answer["access_token"]}
         tokens |= {name: stored[name] for name in ("client_id", "client_secret")}
-        return (AuthorizedAccount(identity, Grant({}, tokens, identity.external_id), scopes_of(answer)),)
+        return (AuthorizedAccount(identity, Grant({}, tokens, identity.external_id), granted_scopes(answer)),)
 
     def identify(self, grant: Grant) -> Identity:
         """Ask the Mastodon server which account the access token belongs to. Raises ReauthRequired, Transient."""
@@ -132,7 +132,7 @@ class Mastodon(Platform):
         """
         server = ServerClient.for_grant(grant)
         if progress.phase == "create":
-            return statuses.create(server, content, progress)
+            return statuses.create_status(server, content, progress)
         with ERRORS.translating_repeatable_call_errors():
             if progress.phase == "upload":
                 return media.upload_next_file(server, content.media, progress)

@@ -36,7 +36,7 @@ def begin_with_idempotency_key(server: ServerClient, content: Content) -> Progre
     return Progress("upload" if content.media else "create", state)
 
 
-def create(server: ServerClient, content: Content, progress: Progress) -> Progress | Published:
+def create_status(server: ServerClient, content: Content, progress: Progress) -> Progress | Published:
     """Create the next Mastodon status of a publication: the only one, or the next one of a thread.
 
     For an hour Mastodon answers a repeated key with the status that it has created. Other servers ignore the key, so nothing

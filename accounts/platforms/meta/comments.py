@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, ReauthRequired
 from accounts.platforms.meta.errors import Meaning, MetaErrorTranslator
-from accounts.platforms.meta.graph import GraphAccountClient, id_of, same_text
+from accounts.platforms.meta.graph import GraphAccountClient, id_of, is_same_text
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress, Published
 
 
@@ -59,7 +59,7 @@ class FirstCommentSteps:
             for each in account.graph.iterate_pages(path, self.params, max_pages=self.max_pages, too_long=too_long):
                 author = each.get("from")
                 by_account = not isinstance(author, dict) or author.get("id") == account.id
-                if by_account and same_text(each.get(self.text_field), text):
+                if by_account and is_same_text(each.get(self.text_field), text):
                     return post
         return NotPublishedProof(
             CompleteListProof(back_to="the first comment below the post", kind_evidence=self.kind_evidence)

@@ -147,7 +147,7 @@ def start_with_clock_tolerance(since: str) -> datetime:
     return datetime.fromisoformat(since).astimezone(UTC) - MAX_CLOCK_DIFFERENCE
 
 
-def same_text(shown: Any, given: str) -> bool:
+def is_same_text(shown: Any, given: str) -> bool:
     """Return whether a text from Meta's Graph API equals the text that was sent, apart from white space."""
     return _without_space(shown if isinstance(shown, str) else "") == _without_space(given)
 

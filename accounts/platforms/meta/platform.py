@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from accounts.platforms.errors import ConnectionUnavailable, RateLimited, ReauthRequired, TokenExpired, Transient
-from accounts.platforms.http.oauth import OAuthApplication, scopes_of, wrong_code_error
+from accounts.platforms.http.oauth import OAuthApplication, granted_scopes, wrong_code_error
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.errors import GraphError, MetaErrorTranslator
@@ -66,7 +66,7 @@ class MetaPlatform(OAuthPlatform):
 
     def scopes_to_request(self) -> tuple[str, ...]:
         """Return the OAuth scopes to request at the Meta platform: the operator's, or else the default ones."""
-        return scopes_of({"scope": self.platform_setting("SCOPES")}) or self.default_scopes
+        return granted_scopes({"scope": self.platform_setting("SCOPES")}) or self.default_scopes
 
 
 @dataclass(frozen=True)

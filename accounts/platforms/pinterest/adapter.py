@@ -71,7 +71,7 @@ class Pinterest(OAuthPlatform):
             return video.upload_video(api, content.media[0], progress)
         if progress.phase == "process":
             return video.check_processing(api, progress)
-        return pins.create(api, content, progress)
+        return pins.create_pin(api, content, progress)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
         return Api(self._api_address(), tokens["access_token"])

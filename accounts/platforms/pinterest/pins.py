@@ -38,7 +38,7 @@ def find_board_and_begin(api: Api, content: Content) -> Progress:
     return Progress("upload" if content.media[0].kind == "video" else "create", state)
 
 
-def create(api: Api, content: Content, progress: Progress) -> Progress | Published:
+def create_pin(api: Api, content: Content, progress: Progress) -> Progress | Published:
     """Create the pin at Pinterest. Raises PlatformError; OutcomeUnknown means that the pin may have been created."""
     with ERRORS.translating_publish_errors("this pin", final=True):
         try:

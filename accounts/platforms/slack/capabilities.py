@@ -69,7 +69,6 @@ CAPABILITIES = Capabilities(
             "description": "Whether *bold*, _italic_, `code` and other markup is shown as such; true by default. "
             "For messages without files.",
         },
-        unfurl_links={"type": "boolean", "description": "Whether linked pages have a preview. For messages without files."},
         unfurl_media={
             "type": "boolean",
             "description": "Whether linked images and videos are shown. For messages without files.",

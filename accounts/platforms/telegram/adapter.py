@@ -12,7 +12,7 @@ from accounts.platforms.post_look import PostLook
 from accounts.platforms.telegram import messages
 from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
 from accounts.platforms.telegram.chats import Chat, fetch_postable_chat
-from accounts.platforms.telegram.client import NEW_TOKEN_ADVICE, BotApi
+from accounts.platforms.telegram.client import API_BASE, NEW_TOKEN_ADVICE, BotApi
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 
 
@@ -82,5 +82,5 @@ class Telegram(Platform):
         return fetch_postable_chat(self._api(grant.credentials), grant.tokens["chat_id"])
 
     def _api(self, credentials: Mapping[str, Any]) -> BotApi:
-        base = self.platform_setting("API_BASE", "https://api.telegram.org").rstrip("/")
+        base = self.platform_setting("API_BASE", API_BASE).rstrip("/")
         return BotApi(base, credentials["bot_token"])

@@ -18,6 +18,7 @@ from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.responses import json_object_or_none, object_or_empty, wait_seconds_from_json
 from config.outbound import OutboundError, Response, build_multipart_body
 
+API_BASE = "https://api.telegram.org"
 UPLOAD_TIMEOUT_SECONDS = 180.0  # 50 MB at 300 kB per second
 
 NEW_TOKEN_ADVICE = "Copy the bot's token from @BotFather once more and connect the account with it."  # noqa: S105 (advice)

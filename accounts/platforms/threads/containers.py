@@ -40,13 +40,17 @@ def create_next_container(account: GraphAccountClient, content: Content, progres
         children.append(_create(account, {**_file_form(file), "is_carousel_item": "true"}, file.filename or "the file"))
         state = {**state, "children": children}
         is_last = len(children) == len(files)
-        return check_later_or_give_up(progress, state, children) if is_last else progress.with_next_step("container", state)
+        return (
+            check_later_or_raise_transient(progress, state, children)
+            if is_last
+            else progress.with_next_step("container", state)
+        )
     form = _segment_form(content, files, children, progress.segments)
     container = _create(account, form, "this post")
     state = {**state, "container": container}
     if form["media_type"] == "TEXT":  # usually ready at once, so the first check has no pause before it
         return progress.with_next_step("wait", {**state, "waiting": [container], "looks": 1})
-    return check_later_or_give_up(progress, state, [container])
+    return check_later_or_raise_transient(progress, state, [container])
 
 
 def check_containers(account: GraphAccountClient, progress: Progress) -> Progress | None:
@@ -58,7 +62,7 @@ def check_containers(account: GraphAccountClient, progress: Progress) -> Progres
         if status in PUBLISHED_STATUSES and waiting[0] == state.get("container"):
             return None
         if status == "IN_PROGRESS" or (status == "UNKNOWN" and state["looks"] <= MAX_CHECKS_OF_UNKNOWN):
-            return check_later_or_give_up(progress, state, waiting)
+            return check_later_or_raise_transient(progress, state, waiting)
         if status == "ERROR" and not reason.startswith("FAILED_DOWNLOADING"):
             raise ContentRejected(f"Threads could not process the post: {_explanation(reason)}")
         if status != "FINISHED" and status not in PUBLISHED_STATUSES:
@@ -90,7 +94,7 @@ def fetch_container_status(account: GraphAccountClient, container: str) -> tuple
     return status, line_without_tokens(answer.get("error_message"))
 
 
-def check_later_or_give_up(progress: Progress, state: State, waiting: Sequence[str]) -> Progress:
+def check_later_or_raise_transient(progress: Progress, state: State, waiting: Sequence[str]) -> Progress:
     """Return the publishing step that asks Threads later whether an unpublished post is ready.
 
     Raises Transient after MAX_CHECKS.

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty
 from accounts.platforms.meta.errors import GraphError
-from accounts.platforms.meta.graph import GraphAccountClient, id_of, same_text, start_with_clock_tolerance, time_of
+from accounts.platforms.meta.graph import GraphAccountClient, id_of, is_same_text, start_with_clock_tolerance, time_of
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
@@ -108,7 +108,9 @@ def _after_miss(progress: Progress) -> Progress:
         return containers.step_that_recreates_containers(
             progress, "Threads does not know the container that it called ready."
         )
-    return containers.check_later_or_give_up(progress, {**state, "misses": misses, "looks": misses}, [state["container"]])
+    return containers.check_later_or_raise_transient(
+        progress, {**state, "misses": misses, "looks": misses}, [state["container"]]
+    )
 
 
 def _id_of_published(account: GraphAccountClient, content: Content, progress: Progress) -> str:
@@ -137,7 +139,7 @@ def _find_segment(account: GraphAccountClient, content: Content, progress: Progr
             for post in _posts_since(account, edge, progress.state["since"])
             if object_or_empty(post.get("replied_to")).get("id") == (sent[-1] if sent else None)
             and post.get("media_type") == media_type
-            and same_text(_without_hash(post.get("text")), _without_hash(text))
+            and is_same_text(_without_hash(post.get("text")), _without_hash(text))
         ]
     if len(found) > 1:
         raise OutcomeUnknown("Several posts of the profile have this text.", final=True)

@@ -25,7 +25,7 @@ from django.http import HttpRequest, HttpResponse
 from config import metrics
 from config.api.errors import RateLimited
 from config.console.operators import audit
-from config.jobs.backoff import doubling_retry_pause
+from config.jobs.backoff import exponential_retry_pause
 from workspaces.workspace_page import api_error_page
 
 MAX_WRONG_PASSWORDS_PER_ADDRESS = 20
@@ -61,7 +61,7 @@ def sign_in_wait_seconds(request: HttpRequest, name: str) -> int:
     for_name, name_last = _failures(recent.filter(username=name))
     if for_name < MAX_WRONG_PASSWORDS_PER_NAME or _has_signed_in_from(name, address):
         return 0
-    pause = doubling_retry_pause(for_name - MAX_WRONG_PASSWORDS_PER_NAME + 1, first=1, longest=MAX_PAUSE_SECONDS)
+    pause = exponential_retry_pause(for_name - MAX_WRONG_PASSWORDS_PER_NAME + 1, first=1, longest=MAX_PAUSE_SECONDS)
     return _seconds_left(name_last, pause, now)
 
 

@@ -40,7 +40,7 @@ from config.console.retention_run import NEVER_DELETED, RetentionReport, run_ret
 from webhooks.selectors import list_deliveries_as_operator
 from webhooks.services import replay_deliveries_as_operator
 from workspaces.selectors import search_workspaces
-from workspaces.services import lift_callers_pause, pause_workspace
+from workspaces.services import pause_workspace, resume_workspace
 
 MAX_ALARMS = 100
 
@@ -96,7 +96,7 @@ class WorkspacesViewSet(OperatorsViewSet):
         preview=PauseWorkspacePreview,
     )
     def resume(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
-        workspace = lift_callers_pause(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run)
+        workspace = resume_workspace(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run)
         return DryRunReply({}, workspace, "would_update") if call.dry_run else Reply({"workspace": workspace})
 
 
@@ -149,7 +149,7 @@ class BillingViewSet(OperatorsViewSet):
         responses={200: ReconciledEnvelope},
         preview=ReconcileBillingPreview,
     )
-    def reconcile(self, call: Call) -> Reply | DryRunReply:
+    def reconcile_with_processor(self, call: Call) -> Reply | DryRunReply:
         found = reconcile_for_operator(caller=call.caller, dry_run=call.dry_run)
         if call.dry_run:
             return DryRunReply({}, {"workspaces": found.workspaces}, "would_update", unchecked=["processor", "books"])

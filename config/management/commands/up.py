@@ -17,7 +17,13 @@ from django.db import OperationalError, connections
 
 from config.jobs.models import Heartbeat
 from config.runtime.demo import DemoWorkspace, prepare_demo_workspace, print_welcome
-from config.runtime.startup import answers_ok, check_address_free, data_dir_lock, host_to_connect_to, join_host_and_port
+from config.runtime.startup import (
+    check_address_free,
+    host_to_connect_to,
+    is_service_answering,
+    join_host_and_port,
+    lock_data_dir,
+)
 from config.runtime.supervisor import Child, Supervisor
 
 READY_SECONDS = 60
@@ -35,7 +41,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, host: str, port: int, data_dir: Path | None, **options: Any) -> None:
         _use_data_dir(data_dir)
-        with data_dir_lock(settings.DATA_DIR):
+        with lock_data_dir(settings.DATA_DIR):
             check_address_free(host, port)
             base_url = _prepare_environment(host, port)
             supervisor = Supervisor(_children(host, port))
@@ -64,7 +70,7 @@ class Command(BaseCommand):
 
         def ready() -> bool:
             own_host = urlsplit(base_url).netloc
-            return all(answers_ok(host, port, path, host_header=own_host) for path in ("/healthz", "/readyz"))
+            return all(is_service_answering(host, port, path, host_header=own_host) for path in ("/healthz", "/readyz"))
 
         self._say("Starting web and worker …")
         if not supervisor.keep_children_running(until=ready, timeout=READY_SECONDS) and not supervisor.stopping:

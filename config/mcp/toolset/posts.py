@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from config.api import fields
 from config.api.caller import Caller
 from config.api.serializers import StrictSerializer
-from config.mcp.answers import OUTSIDE_TEXT, local_time, price_in_words, shortened
+from config.mcp.answers import OUTSIDE_TEXT, local_time, price_in_words, shorten_text
 from config.mcp.declaration import Tool, workspace_id_of
 from posts import selectors
 from posts.day_lists import scheduled_posts_of_day
@@ -117,7 +117,7 @@ def _listed(row: PostSummary, zone: ZoneInfo) -> dict[str, Any]:
         **shown,
         "post_group_id": row.id,
         "scheduled_local": local_time(row.scheduled_at, zone),
-        "text": shortened(row.text, MAX_LISTED_TEXT),
+        "text": shorten_text(row.text, MAX_LISTED_TEXT),
     }
 
 

@@ -73,7 +73,7 @@ def pill(state: str, words: str = "") -> SafeString:
 @register.filter
 def status_label(state: str) -> str:
     """Template filter: return the display name of a status."""
-    return _WORDS.get(state) or state.replace("_", " ").capitalize()
+    return str(_WORDS.get(state, "")) or state.replace("_", " ").capitalize()
 
 
 @register.filter

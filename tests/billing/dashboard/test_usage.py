@@ -208,7 +208,7 @@ def test_the_query_of_a_months_charges_uses_the_index(workspace: Workspace, owne
 def test_the_budget_bar_never_exceeds_100_percent(
     free: int, cap: int, spent: int, held: int, drawn: tuple[float, float, float]
 ) -> None:
-    bar = BudgetBar.of(SpendCapStatus(cap, free, spent, held))
+    bar = BudgetBar.from_cap_status(SpendCapStatus(cap, free, spent, held))
     assert (bar.spent, bar.used, bar.free) == drawn
 
 

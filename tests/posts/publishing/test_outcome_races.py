@@ -12,8 +12,8 @@ from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from posts.models import PostTarget
 from posts.publishing.attempts import claim_targets
-from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.posts.publishing.worker import publish_claimed
 from tests.posts.rows import create, kinds_of, read
 
@@ -26,7 +26,7 @@ def test_two_workers_finish_the_targets_of_one_post(api: ApiClient, accounts: li
         group = create(api, *accounts[:2], text=f"Post {number}")
         claimed = claim_targets(PostTarget.objects.all(), limit=2)
 
-        at_once(2, lambda n, claimed=claimed: publish_claimed(claimed[n]))  # type: ignore[misc]
+        in_threads(2, lambda n, claimed=claimed: publish_claimed(claimed[n]))  # type: ignore[misc]
 
         ended = read(api, group)
         assert (ended["status"], [target["status"] for target in ended["targets"]]) == ("published", ["published"] * 2)
@@ -45,7 +45,7 @@ def test_a_target_is_cancelled_while_the_other_one_is_published(
         def publish_or_cancel(n: int, group: dict[str, Any] = group, claimed: PostTarget = claimed) -> None:
             publish_claimed(claimed) if n else api.delete(f"/posts/{group['id']}")
 
-        at_once(2, publish_or_cancel)
+        in_threads(2, publish_or_cancel)
 
         ended = read(api, group)
         if ended["status"] == "publishing":  # the cancellation was refused, because the post changed meanwhile

@@ -11,7 +11,7 @@ document.addEventListener("click", async (event) => {
   const shown = document.querySelector(button.dataset.copy);
   await navigator.clipboard.writeText(shown.value ?? shown.textContent.trim());
   const label = button.textContent;
-  button.textContent = "Copied";
+  button.textContent = document.body.dataset.copied;
   setTimeout(() => { button.textContent = label; }, 2000);
 });
 
@@ -65,7 +65,7 @@ function countDown(form, end) {
     if (seconds > 0) return;
     clearInterval(timer);
     if (form.contains(document.activeElement)) document.querySelector("#main").focus();
-    form.previousElementSibling.textContent = "It is being published now.";
+    form.previousElementSibling.textContent = document.body.dataset.publishing;
     form.remove();
   }
 }

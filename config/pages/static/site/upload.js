@@ -59,15 +59,15 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     else location.assign(xhr.responseURL);
   } else if (xhr.status === 413) {
     event.detail.shouldSwap = false;
-    failed("These files are larger than can be sent at once. Send fewer or smaller ones.");
+    failed(document.body.dataset.tooLarge);
   } else if (xhr.status !== 200 && xhr.status !== 422) {
     event.detail.shouldSwap = false;
-    failed("That did not work. What you typed is still here; try again in a moment.");
+    failed(document.body.dataset.failed);
   }
 });
 
 document.addEventListener("htmx:sendError", () => {
-  failed("The service cannot be reached at the moment, or the file is too large. What you typed is still here.");
+  failed(document.body.dataset.unreachable);
 });
 
 // The session has ended. The page stays as it is, and a new tab signs in.
@@ -76,11 +76,11 @@ document.addEventListener("signed-out", () => {
   const link = document.createElement("a");
   link.href = `${document.querySelector("[data-sign-in]").dataset.signIn}?next=${encodeURIComponent(location.pathname + location.search)}`;
   link.target = "_blank";
-  link.textContent = "Sign in in a new tab";
+  link.textContent = document.body.dataset.signInAgain;
   const message = document.createElement("p");
   message.id = "signed-out";
   message.className = "message warning";
-  message.append("You are signed out. ", link, "; your text is kept here.");
+  message.append(`${document.body.dataset.signedOut} `, link);
   document.querySelector("#messages").replaceChildren(message);
 });
 

@@ -16,8 +16,8 @@ from accounts.platforms.types import Progress, Published
 from tests.accounts.platforms.contract.content import content, ended, post
 from tests.accounts.platforms.contract.world import World
 from tests.accounts.platforms.contract.worlds import WORLDS
-from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import publish_rounds
 
@@ -46,7 +46,7 @@ def test_ten_workers_renew_the_tokens_once_and_all_publish(world: World, account
         return result.external_id
 
     with time_machine.travel(datetime.now(UTC)):  # the lease sees by the time that a row has changed since it was read
-        made = at_once(WORKERS + 1, work)[:WORKERS]
+        made = in_threads(WORKERS + 1, work)[:WORKERS]
 
     assert world.server.requests_to(world.renew) == calls + 1
     assert len(set(made)) == WORKERS

@@ -12,7 +12,7 @@ from django.db import connection
 Result = TypeVar("Result")
 
 
-def at_once(number: int, work: Callable[[int], Result]) -> list[Result]:
+def in_threads(number: int, work: Callable[[int], Result]) -> list[Result]:
     """Run `work(n)` in `number` threads, each with its own database connection; return the results in order of n."""
     gate = Barrier(number)
 

@@ -14,9 +14,9 @@ from posts.models import PostGroup, StoredPlan
 from posts.retention import ExpiredPlansRule
 from posts.services import stored_plans
 from tests import factories
-from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.in_threads import in_threads
 from tests.people import as_user
 from tests.plan_hashes import OTHER_HASH
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
@@ -97,7 +97,7 @@ def test_a_key_is_answered_after_its_plan_was_deleted(api: ApiClient, account: C
 def test_concurrent_commits_create_one_post(api: ApiClient, account: ConnectedAccount) -> None:
     made = plan(api, "posts.create", body_for(account, draft=True))
 
-    answers = at_once(4, lambda _: commit(api, made))
+    answers = in_threads(4, lambda _: commit(api, made))
 
     assert len({answer.json()["post_group"]["id"] for answer in answers}) == 1
     assert PostGroup.objects.count() == 1

@@ -38,7 +38,7 @@ class WebhookTestForm(forms.Form):
 
 
 @workspace_page("GET", "POST", operation=OPERATION)
-def try_webhook_with_sandbox_post(page: WorkspacePage) -> HttpResponse:
+def publish_sandbox_post_to_test_webhook(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: test a webhook URL by publishing a free sandbox post and sending its events to the URL."""
     form = WebhookTestForm(page.request.POST or None)
     if form.is_valid():

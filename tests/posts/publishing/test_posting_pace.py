@@ -48,7 +48,7 @@ def test_targets_due_together_are_published_at_the_accounts_pace(
     assert {target.attempts for target in targets} == {1}
 
 
-def test_turns_are_available_again_after_a_pause(
+def test_reserved_times_are_available_again_after_a_pause(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     for number in range(2):
@@ -75,7 +75,7 @@ def test_another_account_is_not_delayed(
     assert read(api, other)["status"] == "published"
 
 
-def test_a_target_waiting_for_its_turn_can_be_cancelled(
+def test_a_target_waiting_for_its_reserved_time_can_be_cancelled(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     at = "2027-03-10T12:00:30Z"
@@ -119,7 +119,7 @@ def test_the_simulator_has_no_pace(
     assert PostTarget.objects.filter(status="published").count() == 4
 
 
-def test_turns_that_were_missed_are_not_all_used_at_once(
+def test_reserved_times_that_were_missed_are_not_all_used_at_once(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     for number in range(12):
@@ -153,7 +153,7 @@ def test_a_rate_limited_account_sends_nothing_during_its_pause(
     assert PostTarget.objects.filter(status="published").count() == 12
 
 
-def test_a_retry_waits_for_a_turn_of_its_own(
+def test_a_retry_waits_for_a_time_of_its_own(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     groups = [create(api, telegram_account, text=f"Number {number}") for number in range(6)]
@@ -171,7 +171,7 @@ def test_a_retry_waits_for_a_turn_of_its_own(
     assert len(paced.sent) - sent == 2
 
 
-def test_a_target_whose_turn_has_come_is_published_by_its_first_claim(
+def test_a_target_whose_reserved_time_has_come_is_published_by_its_first_claim(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform]
 ) -> None:
     """With a clock that goes on between the reservation of the turn and the decision."""
