@@ -104,7 +104,7 @@ def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
     )
 
 
-def caller_of_maker(maker: str, *, workspace: Workspace, actor_type: str) -> Caller:
+def caller_of_idempotency_key_owner(maker: str, *, workspace: Workspace, actor_type: str) -> Caller:
     """Return the Caller for what its maker, as the owner of Idempotency-Keys, began earlier: with its rights as they are now.
 
     `actor_type` is the maker's type in the audit log. Raises ApiKeyRevoked (a revoked agent, too), ApiKeyExpired.

@@ -27,7 +27,7 @@ class AttachedMedia:
     alt_text: str | None = None
 
     @property
-    def properties(self) -> MediaInfo:
+    def media_info(self) -> MediaInfo:
         return self.asset.media_info(self.alt_text)
 
 

@@ -15,7 +15,7 @@ from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import PageQuery, page_body
 from config.api.policies import Idempotency
 from config.api.views import OperationViewSet, require_safe_with_json_error
-from posts.calendar_feeds import feed_with_token, feeds_of_workspace, get_feed, targets_in_feed
+from posts.calendar_feed_selectors import feed_with_token, feeds_of_workspace, get_feed, targets_in_feed
 from posts.icalendar_text import icalendar_text
 from posts.serializers.calendar_feeds import (
     CalendarFeedEnvelope,

@@ -30,7 +30,8 @@ UNCHANGED = Unchanged.UNCHANGED
 class TargetWrite:
     """An account to publish a post to, with platform options, and with a text and a time instead of the post's own.
 
-    `slot`: the time is the next free slot of the account; with `scheduled_at`, it is that slot, which the target has taken.
+    `slot`: the time is the next free slot of the account; with `scheduled_at`, it is the slot at that time, which the target
+    takes or keeps. The API knows only the next one.
     """
 
     platform: str
@@ -84,6 +85,7 @@ class PostEdit:
     targets: tuple[TargetWrite, ...] | None = None
     media: tuple[MediaWrite, ...] | None = None
     scheduled_at: datetime | Unchanged | None = UNCHANGED
+    metadata: Mapping[str, str] | None = None
 
     @classmethod
     def from_request(cls, fields: Mapping[str, Any]) -> PostEdit:
@@ -93,7 +95,7 @@ class PostEdit:
     @property
     def changed_fields(self) -> list[str]:
         """Return the names of the post fields that this edit changes, in alphabetical order."""
-        values = {"text": self.text, "targets": self.targets, "media": self.media}
+        values = {"text": self.text, "targets": self.targets, "media": self.media, "metadata": self.metadata}
         given = [name for name, value in values.items() if value is not None]
         return sorted(given if self.scheduled_at is UNCHANGED else [*given, "scheduled_at"])
 

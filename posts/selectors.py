@@ -106,14 +106,16 @@ def find_duplicate_posts(
     accounts, hashes = {account for account, _, _ in wanted}, {content for _, content, _ in wanted}
     rows = _sent_contents(accounts, hashes, timezone.now() - SAME_CONTENT_WINDOW) if wanted else []
     # Filtered in Python: there are few rows, and each further SQL condition makes the query about 10 % slower.
-    return {
-        (account, content, sandbox): group
-        for account, content, sandbox, group, status, of_group in rows
-        if (account, content, sandbox) in wanted
-        and group != ignored_group_id
-        and status not in UNSENT_TARGET_STATUSES
-        and of_group not in UNRELEASED_GROUP_STATUSES
-    }
+    earlier = [
+        ((account, content, sandbox), group)
+        for account, content, sandbox, group, status, _ in rows
+        if (account, content, sandbox) in wanted and group != ignored_group_id and status not in UNSENT_TARGET_STATUSES
+    ]
+    if not earlier:
+        return {}
+    groups = PostGroup.objects.filter(pk__in={group for _, group in earlier})
+    released = set(groups.exclude(status__in=UNRELEASED_GROUP_STATUSES).values_list("pk", flat=True))
+    return {content: group for content, group in earlier if group in released}
 
 
 def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[PostGroup]:
@@ -176,7 +178,7 @@ def search_posts(
     """
     require_access(caller, workspace_id, "posts.read", write=False)
     require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
-    wanted = {"status": status, "agent_id": agent_id, "created_at__gt": created_after, "created_at__lt": created_before}
+    wanted = {"agent_id": agent_id, "created_at__gt": created_after, "created_at__lt": created_before}
     rows = PostGroup.objects.filter(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
     )

@@ -23,7 +23,7 @@ def texts_of_series(post: Mapping[str, Any]) -> list[str]:
     return [post["text"], *post.get("texts", ())]
 
 
-def post_of_series(series: Series, at: datetime, *, number: int, local: str) -> PostWrite:
+def build_series_post(series: Series, at: datetime, *, number: int, local: str) -> PostWrite:
     """Return the request for the post of a series with this number, which is scheduled at `at`, the local time `local`."""
     texts, post = texts_of_series(series.post), dict(series.post)
     post.pop("texts", None)

@@ -10,9 +10,9 @@ from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import Page, page_body
 from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
+from posts.dry_run_reply import dry_run_reply
 from posts.models import Series
-from posts.plan_replies import dry_run_reply
-from posts.planning import WRITE_SCOPES
+from posts.plan_building import WRITE_SCOPES
 from posts.serializers.series import (
     CreateSeriesPreview,
     CreateSeriesSerializer,

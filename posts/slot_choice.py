@@ -20,27 +20,35 @@ from posts.states import FREED_SLOT_STATUSES
 class FreeSlots:
     """The free slots of accounts, for the targets of one plan: a slot that was chosen is not free any more.
 
-    The slots of the targets `own` count as free, because the plan moves them.
+    The slots of the targets `own` count as free, because the plan moves them. Slots before `after` are not chosen.
     """
 
-    def __init__(self, own: Collection[str] = ()) -> None:
-        self._own = own
+    def __init__(self, own: Collection[str] = (), *, after: datetime | None = None) -> None:
+        self._own, self._after = own, after
         self._taken: dict[str, set[datetime]] = {}
 
     def choose_next(self, account: ConnectedAccount, field: str) -> datetime:
         """Return the first free slot of an account that is at least two minutes ahead. Raises ValidationFailed."""
         if not account.slots:
             raise ValidationFailed.for_field(field, "This account has no slots. Set some, or give a time.", "no_slots")
-        earliest = timezone.now() + MIN_LEAD
-        if account.id not in self._taken:
-            targets = _targets_in_slots(account.id, earliest).exclude(pk__in=self._own)
-            self._taken[account.id] = set(targets.values_list("scheduled_at", flat=True))  # type: ignore[arg-type]
-        taken = self._taken[account.id]
-        for occurrence in slot_occurrences(account, after=earliest):
+        earliest, taken = timezone.now() + MIN_LEAD, self._taken_of(account)
+        for occurrence in slot_occurrences(account, after=max(earliest, self._after or earliest)):
             if occurrence.at not in taken:
                 taken.add(occurrence.at)
                 return occurrence.at
         raise ValidationFailed.for_field(field, "All slots of the next 366 days are taken.", "no_free_slot")
+
+    def take(self, account: ConnectedAccount, at: datetime, field: str) -> None:
+        """Take a particular slot of an account. Raises ValidationFailed if another post has taken it."""
+        if at in self._taken_of(account):
+            raise ValidationFailed.for_field(field, "Another post has taken this slot.", "slot_taken")
+        self._taken_of(account).add(at)
+
+    def _taken_of(self, account: ConnectedAccount) -> set[datetime]:
+        if account.id not in self._taken:
+            targets = _targets_in_slots(account.id, timezone.now()).exclude(pk__in=self._own)
+            self._taken[account.id] = set(targets.values_list("scheduled_at", flat=True))  # type: ignore[arg-type]
+        return self._taken[account.id]
 
 
 def times_of_targets(
@@ -53,8 +61,8 @@ def times_of_targets(
 ) -> list[datetime | None]:
     """Return the time of each target of a post to write, None for those that are published at once.
 
-    A target that has taken a slot keeps it. A draft takes no slot, so that its targets with `slot` have no time yet.
-    Raises ValidationFailed.
+    A target with a slot and a time takes the slot at that time. A draft takes no slot, so that its targets with `slot` have
+    no time yet. Raises ValidationFailed.
     """
     times = []
     for index, target in enumerate(targets):
@@ -62,8 +70,10 @@ def times_of_targets(
         if target.slot and at is None:
             chosen = free.choose_next(accounts[target.connected_account_id], f"targets[{index}].slot")
             times.append(None if draft else chosen)
-        else:
-            times.append(at or scheduled_at)
+            continue
+        if target.slot and at:
+            free.take(accounts[target.connected_account_id], at, f"targets[{index}].slot")
+        times.append(at or scheduled_at)
     return times
 
 

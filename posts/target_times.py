@@ -31,7 +31,7 @@ def check_schedule(scheduled_at: datetime | None, targets: Sequence[TargetWrite]
         raise ValidationFailed(details=problems)
 
 
-def are_scheduled(scheduled_at: datetime | None, targets: Iterable[TargetWrite]) -> list[bool]:
+def scheduled_flags(scheduled_at: datetime | None, targets: Iterable[TargetWrite]) -> list[bool]:
     """Return for each target of a post to write whether it has a time; without one it is published at once."""
     return [bool(target.slot or target.scheduled_at or scheduled_at) for target in targets]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from posts.services.cancel import cancel_posts_of_deleted_workspaces
+from posts.services import cancel
 
 
-@shared_task
-def cancel_posts_of_deleted() -> int:
+@shared_task(name="posts.tasks.cancel_posts_of_deleted")
+def cancel_posts_of_deleted_workspaces() -> int:
     """Celery task that cancels the unfinished posts of deleted workspaces."""
-    return cancel_posts_of_deleted_workspaces()
+    return cancel.cancel_posts_of_deleted_workspaces()

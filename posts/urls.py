@@ -5,11 +5,22 @@ from __future__ import annotations
 from django.urls import path
 
 from posts.calendar_feed_views import CalendarFeedViewSet, serve_calendar
-from posts.dashboard import approvals, calendar, calendar_feeds, calendar_moves, compose, listing, missed, post, series, undo
-from posts.plan_views import PlanViewSet
+from posts.dashboard import (
+    approvals,
+    calendar,
+    calendar_feeds,
+    calendar_moves,
+    composer_views,
+    listing,
+    missed,
+    post,
+    series,
+    undo,
+)
 from posts.post_files.page import apply_file, export_posts, post_files
 from posts.series_views import SeriesViewSet
 from posts.slot_views import SlotViewSet
+from posts.stored_plan_views import PlanViewSet
 from posts.views import PostViewSet
 
 WORKSPACE_PAGES = "dashboard/workspaces/<str:workspace_id>"
@@ -45,14 +56,14 @@ urlpatterns = [
     path(f"{WORKSPACE_PAGES}/files/apply", apply_file, name="post-files-apply"),
     path(f"{WORKSPACE_PAGES}/files/export", export_posts, name="post-files-export"),
     path(f"{WORKSPACE_PAGES}/calendar/move/<str:post_group_id>", calendar_moves.move_entry, name="calendar-move"),
-    path(f"{WORKSPACE_PAGES}/compose", compose.compose, name="compose"),
+    path(f"{WORKSPACE_PAGES}/compose", composer_views.compose, name="compose"),
     path(f"{WORKSPACE_PAGES}/compose/discard", undo.discard_composer_draft, name="compose-discard"),
     path(f"{WORKSPACE_PAGES}/compose/preference", undo.publishing_preference, name="publishing-preference"),
     path(f"{WORKSPACE_PAGES}/undo", undo.undo, name="post-undo"),
     path(f"{WORKSPACE_PAGES}/approvals", approvals.approvals, name="approvals"),
     path(f"{WORKSPACE_PAGES}/posts", listing.list_posts, name="posts"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>", post.show_post, name="post"),
-    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/edit", compose.edit_post, name="post-edit"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/edit", composer_views.edit_post, name="post-edit"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/cancel", post.cancel_post, name="post-cancel"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/retry", post.retry_failed_targets, name="post-retry"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/fix", post.copy_failed_to_new_draft, name="post-fix"),

@@ -15,7 +15,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
 from accounts.platforms.media_check import asset_issues, media_list_issues
-from accounts.platforms.polls import choices_of, is_reported_by_poll_issues, poll_issues, poll_of
+from accounts.platforms.polls import is_reported_by_poll_issues, poll_choices_in_options, poll_in_options, poll_issues
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.schemas import schema_violations
 from accounts.platforms.text_check import CallCache, length_issues, text_limit
@@ -57,7 +57,7 @@ class TargetToValidate:
     @property
     def media_kinds(self) -> list[MediaKind]:
         """Return the kinds of media, such as image or video, that validation checks for a post target, in order."""
-        return [attached.properties.kind for attached in self.media]
+        return [attached.media_info.kind for attached in self.media]
 
     @property
     def link_card_url(self) -> str | None:
@@ -68,12 +68,12 @@ class TargetToValidate:
     @property
     def poll(self) -> dict[str, Any] | None:
         """Return the poll of a validated target as {choices, duration_minutes, multiple}; None without a supported poll."""
-        poll = poll_of(self.options)
+        poll = poll_in_options(self.options)
         if poll is None or self.capabilities.poll is None:
             return None
         minutes, multiple = poll.get("duration_minutes"), poll.get("multiple")
         return {
-            "choices": list(choices_of(self.options)),
+            "choices": list(poll_choices_in_options(self.options)),
             "duration_minutes": minutes if type(minutes) is int else None,
             "multiple": multiple is True,
         }
@@ -81,7 +81,7 @@ class TargetToValidate:
     @property
     def duplicate_sha256(self) -> str:
         """Return the hash of a validated post's texts, poll choices and media ids, by which repeats are recognized."""
-        texts = [self.shown_text, *further_segment_texts(self.options), *choices_of(self.options)]
+        texts = [self.shown_text, *further_segment_texts(self.options), *poll_choices_in_options(self.options)]
         shown = [*texts, *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 
@@ -234,7 +234,7 @@ def _text_issues(target: TargetToValidate, path: str) -> list[Issue]:
 
 def _media_issues(target: TargetToValidate) -> list[Issue]:
     name, rules = target.account.platform, target.capabilities.media_rules_for_options(target.options)
-    assets = [attached.properties for attached in target.media]
+    assets = [attached.media_info for attached in target.media]
     alone = (asset_issues(name, rules, asset, f"media[{index}]") for index, asset in enumerate(assets))
     return [*itertools.chain.from_iterable(alone), *media_list_issues(name, rules, assets)]
 

@@ -14,11 +14,11 @@ from config.api.scopes import any_scope_of
 from config.api.views import OperationViewSet
 from posts import day_lists, selectors, services
 from posts.content import PostWrite
+from posts.dry_run_reply import dry_run_reply
 from posts.local_time import local_day_window
 from posts.operations import PLANNED_OPERATIONS
 from posts.plan import Plan
-from posts.plan_replies import dry_run_reply
-from posts.planning import WRITE_SCOPES
+from posts.plan_building import WRITE_SCOPES
 from posts.post_group_json import format_timestamp, listed_post_json, post_group_json
 from posts.serializers.requests import (
     ConfirmPostSerializer,
@@ -62,7 +62,7 @@ def _replay_post_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     return {"post_group": selectors.groups_with_targets().get(pk=record.resource_id)}
 
 
-def _replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+def replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     """Return the response to a repeated batch request (same idempotency key): the created post groups as they are now."""
     ids: list[str] = record.body or []
     found = selectors.groups_with_targets().in_bulk(ids)
@@ -104,7 +104,7 @@ class PostViewSet(OperationViewSet):
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create(self, call: Call) -> Reply | DryRunReply:
-        return _plan_and_commit(call, status=201)
+        return plan_and_commit_call(call, status=201)
 
     @operation(
         "posts.create_batch",
@@ -114,11 +114,11 @@ class PostViewSet(OperationViewSet):
         responses={201: PostGroupsEnvelope},
         preview=CreateBatchPreview,
         preview_status=201,
-        idempotency=Idempotency("commit", replay=_replay_post_groups),
+        idempotency=Idempotency("commit", replay=replay_post_groups),
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create_batch(self, call: Call) -> Reply | DryRunReply:
-        return _plan_and_commit(call, status=201)
+        return plan_and_commit_call(call, status=201)
 
     @operation(
         "posts.list",
@@ -167,7 +167,7 @@ class PostViewSet(OperationViewSet):
         errors=("INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def partial_update(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        return _plan_and_commit(call, post_group_id)
+        return plan_and_commit_call(call, post_group_id)
 
     @_group_operation(
         "posts.cancel",
@@ -177,7 +177,7 @@ class PostViewSet(OperationViewSet):
         errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
     )
     def cancel(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        return _plan_and_commit(call, post_group_id)
+        return plan_and_commit_call(call, post_group_id)
 
     @_group_operation(
         "posts.retry",
@@ -189,7 +189,7 @@ class PostViewSet(OperationViewSet):
         errors=("INVALID_STATE", *RELEASE_ERRORS),
     )
     def retry(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        return _plan_and_commit(call, post_group_id)
+        return plan_and_commit_call(call, post_group_id)
 
     @_group_operation(
         "posts.confirm",
@@ -201,7 +201,7 @@ class PostViewSet(OperationViewSet):
         errors=("FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
     )
     def confirm(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        return _plan_and_commit(call, post_group_id)
+        return plan_and_commit_call(call, post_group_id)
 
     @_group_operation(
         "posts.reject",
@@ -213,7 +213,7 @@ class PostViewSet(OperationViewSet):
         errors=("FORBIDDEN", "INVALID_STATE"),
     )
     def reject(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        return _plan_and_commit(call, post_group_id)
+        return plan_and_commit_call(call, post_group_id)
 
     @_group_operation(
         "posts.resolve",
@@ -236,7 +236,7 @@ class PostViewSet(OperationViewSet):
         return dry_run_reply(plan, call.data) if call.dry_run else _reply(plan, 200)
 
 
-def _plan_and_commit(call: Call, post_group_id: str = "", *, status: int = 200) -> Reply | DryRunReply:
+def plan_and_commit_call(call: Call, post_group_id: str = "", *, status: int = 200) -> Reply | DryRunReply:
     """Run the operation of a request: make its plan and commit it, or show the plan if the request is a dry run."""
     wait = call.data.pop("wait", False)
     make_plan = PLANNED_OPERATIONS[call.operation.name].make_plan

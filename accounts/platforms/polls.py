@@ -55,15 +55,15 @@ def poll_schema(rules: PollRules) -> dict[str, Any]:
     }
 
 
-def poll_of(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def poll_in_options(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the poll in a post's options, which may still be invalid; None if there is no poll."""
     poll = options.get(OPTION_NAME)
     return poll if isinstance(poll, dict) else None
 
 
-def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
+def poll_choices_in_options(options: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the choices of the poll in a post's options; empty if there is no poll or its choices are not a list."""
-    given = (poll_of(options) or {}).get("choices")
+    given = (poll_in_options(options) or {}).get("choices")
     return tuple(choice for choice in given if isinstance(choice, str)) if isinstance(given, list) else ()
 
 
@@ -74,7 +74,7 @@ def poll_issues(
 
     The JSON Schema of the options reports a value that does not have the structure of a poll.
     """
-    rules, poll = capabilities.poll, poll_of(options)
+    rules, poll = capabilities.poll, poll_in_options(options)
     if rules is None or poll is None:
         return []
     where = f"{field}.{OPTION_NAME}"

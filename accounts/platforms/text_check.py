@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from accounts.platforms.counting import cut_to_limit
 from accounts.platforms.issues import Issue, issue_with_hint
-from accounts.platforms.polls import poll_of
+from accounts.platforms.polls import poll_in_options
 from accounts.platforms.types import MediaKind, TextRules
 
 Result = TypeVar("Result")
@@ -38,7 +38,7 @@ def text_limit(rules: TextRules, options: Mapping[str, Any], media: Collection[M
 def _limit_and_reason(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind]) -> tuple[int, str]:
     """Return the maximum length of a post's text, and the reason if media or options reduce the length."""
     most, reason = rules.max_length, ""
-    if rules.max_length_with_poll is not None and poll_of(options) is not None:
+    if rules.max_length_with_poll is not None and poll_in_options(options) is not None:
         most, reason = rules.max_length_with_poll, " as the question of a poll"
     elif rules.max_length_with_images is not None and set(media) == {"image"}:
         most, reason = rules.max_length_with_images, " beside images"

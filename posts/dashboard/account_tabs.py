@@ -9,12 +9,12 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import further_segment_texts
 from posts.dashboard.checked_content import CheckedTarget
-from posts.dashboard.composition import capabilities_of_account
+from posts.dashboard.composer_content import capabilities_of_account
 from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
 from posts.dashboard.thread_fields import options_and_thread
 
 if TYPE_CHECKING:
-    from posts.dashboard.composer import Composer
+    from posts.dashboard.composer_state import Composer
 
 
 @dataclass(frozen=True)

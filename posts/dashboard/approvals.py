@@ -35,7 +35,7 @@ def approvals(page: WorkspacePage) -> HttpResponse:
     return page.render(
         "posts/approvals.html",
         waiting=[
-            (each, names.get(each.group.agent_id or "", ""), each.total_text_length <= MAX_SHOWN_CHARACTERS) for each in shown
+            (each, names.get(each.group.created_by_id, ""), each.total_text_length <= MAX_SHOWN_CHARACTERS) for each in shown
         ],
         next_cursor=found.next_cursor,
         now=timezone.now(),

@@ -17,12 +17,13 @@ from posts.dashboard.calendar_slots import EmptySlot, empty_slots_by_day
 from posts.dashboard.listing import calendar_filters_from_query, post_filter_choices
 from posts.day_lists import STATUSES_NOT_IN_CALENDAR, first_calendar_posts_per_day
 from posts.models import PostGroup
-from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, GroupStatus
+from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 VIEWS = {"month": "Month", "week": "Week", "day": "Day", "list": "List"}
 MAX_ENTRIES_PER_DAY = {"month": 3, "week": 12, "day": 80, "list": 10}  # the day view shows the others on further pages
 MAX_DAY_PAGES = 1000
+STEP = timedelta(minutes=5)
 USUAL_HOUR = 9  # the hour of a new post on another day than today
 SHOWN_STATUSES = [state for state in GroupStatus.values if state not in STATUSES_NOT_IN_CALENDAR]
 
@@ -83,15 +84,22 @@ class CalendarDay:
     @property
     def hours(self) -> list[CalendarHour]:
         """Return the hours of the day, without those that are over and empty. Both hours that clocks show twice are one."""
-        found = []
+        found, midnight = [], datetime.combine(self.date, datetime.min.time(), self.now.tzinfo)
         for hour in range(24):
-            ends = datetime.combine(self.date, datetime.min.time(), self.now.tzinfo) + timedelta(hours=hour + 1)
-            when = f"{self.date:%Y-%m-%d}T{hour:02}:00" if ends > self.now else ""
+            begins, is_now = midnight + timedelta(hours=hour), self.today and self.now.hour == hour
+            first = max(begins, self._first_time_to_come)
+            when = f"{first:%Y-%m-%dT%H:%M}" if first < begins + timedelta(hours=1) else ""
             entries = [each for each in self.entries if each.local_time.hour == hour]
-            if when or entries:
+            if when or entries or is_now:
                 slots = [each for each in self.slots if each.local_time.hour == hour]
-                found.append(CalendarHour(hour, when, entries, slots, self.today and self.now.hour == hour))
+                found.append(CalendarHour(hour, when, entries, slots, is_now))
         return found
+
+    @property
+    def _first_time_to_come(self) -> datetime:
+        """Return the next local time that a person can still choose without haste: some minutes ahead, in steps of five."""
+        soon = (self.now + STEP).replace(second=0, microsecond=0)
+        return soon + timedelta(minutes=-soon.minute % 5)
 
 
 @dataclass(frozen=True)
@@ -126,12 +134,12 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         per_day=per_day,
         skip=per_day * (day_page - 1),
     )
-    totals = {group.day: group.on_day for group in groups}  # type: ignore[attr-defined]  # annotated
+    totals = {group.day: group.on_day for group in groups}
     entries: dict[date, list[CalendarEntry]] = {}
-    for entry in prepare_calendar_entries(page, groups):
+    for entry in prepare_calendar_entries(page, groups, characters=79 if view == "day" else 60):
         entries.setdefault(entry.local_time.date(), []).append(entry)
     choices = post_filter_choices(page)
-    slots = empty_slots_by_day(view, span.window(page.zone), [account for account, _ in choices["accounts"]], filters)
+    slots = empty_slots_by_day(page, view, span.window(page.zone), [account for account, _ in choices["accounts"]], filters)
     month = span.dates[min(7, span.days - 1)].month  # the grid of a month begins in the week of its first day
     days = [
         CalendarDay(
@@ -151,10 +159,8 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         is_filtered=filters != type(filters)(),
         states=SHOWN_STATUSES,
         sprite=_sprite(days),
-        calendar_query=page.request.GET.urlencode(),
         day_page=day_page,
         has_next_page=view == "day" and days[0].total > day_page * per_day,
-        for_a_person=GROUP_STATUSES_NEEDING_A_PERSON,
         **choices,
     )
 
@@ -172,13 +178,13 @@ def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekDay]:
     )
     posts: dict[date, list[PostGroup]] = {}
     for group in groups:
-        posts.setdefault(group.day, []).append(group)  # type: ignore[attr-defined]  # annotated
-    totals = {group.day: group.on_day for group in groups}  # type: ignore[attr-defined]
+        posts.setdefault(group.day, []).append(group)
+    totals = {group.day: group.on_day for group in groups}
     return [WeekDay(day, posts.get(day, []), totals.get(day, 0), day == today) for day in span.dates]
 
 
 def _sprite(days: Sequence[CalendarDay]) -> SafeString:
-    names = {name for day in days for entry in day.entries for name, _ in entry.marks}
+    names = {name for day in days for entry in day.entries for name in entry.platforms}
     return platform_mark_sprite(tuple(sorted(names | {slot.account.platform for day in days for slot in day.slots})))
 
 

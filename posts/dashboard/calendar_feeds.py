@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 
-from posts.calendar_feeds import MAX_TARGETS_AHEAD, MAX_TARGETS_BEFORE, feeds_of_workspace
+from posts.calendar_feed_selectors import MAX_TARGETS_AHEAD, MAX_TARGETS_BEFORE, feeds_of_workspace
 from posts.models import CalendarFeed
 from posts.services.calendar_feeds import CreatedFeed, create_calendar_feed, delete_calendar_feed
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page

@@ -17,9 +17,9 @@ from posts.dashboard.calendar_entries import reason_not_to_move, targets_at_mome
 from posts.dashboard.calendar_slots import is_slot_of
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace, moment_of_text
-from posts.dashboard.target_moves import TargetTime, target_writes_with_times
 from posts.dashboard.undo import offer_undo_of_move
 from posts.models import PostGroup, PostTarget
+from posts.services.target_moves import TargetTime, target_writes_with_times
 from posts.states import TargetStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 

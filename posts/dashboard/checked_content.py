@@ -10,7 +10,7 @@ from accounts.dashboard.issue_words import advice_sentence, issue_sentence
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from accounts.platforms.polls import duration_in_words
-from posts.dashboard.composition import has_repair_button, issue_key
+from posts.dashboard.composer_content import has_repair_button, issue_key
 from posts.dashboard.post_preview import PostPreview, preview_post
 from posts.dashboard.shown_groups import ShownAsset
 from posts.validation import TargetValidation
@@ -39,8 +39,11 @@ class CheckedTarget:
     validation: TargetValidation
     issues: list[ShownIssue]
     preview: PostPreview
-    unit: str
     poll: str  # description of the poll; empty without a poll
+
+    @property
+    def _counts_bytes(self) -> bool:
+        return self.validation.target.capabilities.text.counted_as == "bytes"
 
     @property
     def remaining_length(self) -> int:
@@ -88,8 +91,7 @@ def _prepare_check(found: TargetValidation, pictures: list[ShownAsset], room: in
         )
         for issue in found.issues
     ]
-    unit = "bytes" if found.target.capabilities.text.counted_as == "bytes" else "characters"
-    return CheckedTarget(preview.label, preview.account, found, issues, preview, unit, _poll_in_words(found.target.poll))
+    return CheckedTarget(preview.label, preview.account, found, issues, preview, _poll_in_words(found.target.poll))
 
 
 def _poll_in_words(poll: Mapping[str, Any] | None) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.dateparse import parse_datetime
 
 from posts.attached_media import workspace_assets_by_id
-from posts.dashboard.composition import Composition
+from posts.dashboard.composer_content import Composition
 from posts.dashboard.forms import DATETIME_LOCAL_FORMAT
 from posts.models import ComposerDraft, PostGroup
 from posts.services import composer_drafts

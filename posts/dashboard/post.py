@@ -13,7 +13,7 @@ from config.api.errors import ValidationFailed
 from config.pages.sentences import PageRefusal, field_sentence
 from posts import services
 from posts.content import PostEdit, PostWrite
-from posts.dashboard.compose import scheduled_for_message
+from posts.dashboard.composer_views import scheduled_for_message
 from posts.dashboard.copied_content import request_fields_to_copy_post
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace, normalize_newlines_and_nul, validate_page_input
@@ -90,7 +90,7 @@ def copy_failed_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpRes
         raise PageRefusal("The post has not failed at any account.")
     data = validate_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group, only=failed), "draft": True})
     post = PostWrite.from_request(data)
-    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)
+    draft_id = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)[0]
     words = "This is a copy for the accounts where the post failed. Change what they did not accept, then send it again."
     messages.info(page.request, words)
     return page.redirect(page.url_of_page("post-edit", post_group_id=draft_id))
@@ -149,7 +149,7 @@ def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = get_post_group_of_workspace(page, post_group_id)
     data = validate_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group), "draft": True})
     post = PostWrite.from_request(data)
-    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)
+    draft_id = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)[0]
     return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)
 
 

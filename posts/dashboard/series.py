@@ -95,9 +95,9 @@ def new_series(page: WorkspacePage) -> HttpResponse:
             plan = plan_and_commit_series(lambda: plan_series(page.caller, fields, dry_run=True), dry_run=True, audited=False)
             return _render_form(page, form, planned=plan.series, plan_hash=plan.hash)
         plan_hash = page.request.POST.get("plan_hash", "")
-        made, _ = submit_once(
+        made = submit_once(
             page, "series.create", lambda: create_series(caller=page.caller, fields=fields, plan_hash=plan_hash).series
-        )
+        )[0]
     except ApiError as error:
         return _render_form(page, form, problems=_problems(page, "series.create", error), status=422)
     return page.success_redirect("The series is created. Its first posts are being scheduled.", "series-one", series_id=made)
@@ -204,7 +204,7 @@ def _render_form(page: WorkspacePage, form: SeriesForm, *, status: int = 200, **
 
 def _problems(page: WorkspacePage, operation: str, error: ApiError) -> list[str]:
     record_refused_write(page, operation, error)
-    return [CHANGED] if isinstance(error, PlanChanged) else error_sentences(error, operation)
+    return [str(CHANGED)] if isinstance(error, PlanChanged) else error_sentences(error, operation)
 
 
 def _refused(upcoming: list[Any]) -> int:

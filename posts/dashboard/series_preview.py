@@ -13,7 +13,7 @@ from django.utils import timezone
 from config.pages.sentences import SENTENCES
 from posts.models import Series
 from posts.series_json import UpcomingOccurrence
-from posts.series_posts import post_of_series
+from posts.series_posts import build_series_post
 from posts.series_selectors import upcoming_occurrences
 
 MONTHS = timedelta(days=92)
@@ -54,7 +54,7 @@ def next_posts(series: Series) -> list[ShownOccurrence]:
     shown, number = [], series.made
     for each in upcoming_occurrences(series):
         number += not each.post_group_id
-        text = "" if each.post_group_id else post_of_series(series, each.at, number=number, local=each.local).text
+        text = "" if each.post_group_id else build_series_post(series, each.at, number=number, local=each.local).text
         local = datetime.fromisoformat(each.local)
         shown.append(ShownOccurrence(each.at, local, text, each.post_group_id, _problem(each)))
     return shown

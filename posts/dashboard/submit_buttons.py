@@ -30,7 +30,7 @@ def submit_buttons(status: str, when: datetime | None, *, moved: bool) -> list[S
     """
     if when is None:
         return _buttons_without_time(status)
-    named = short_time_words(when)
+    named = {"time": short_time_words(when)}
     match status:
         case GroupStatus.SCHEDULED:
             schedule, publish = f"Save and {'move to' if moved else 'publish on'} {named}", f"Publish now, not on {named}"

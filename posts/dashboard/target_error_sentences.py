@@ -40,7 +40,7 @@ def target_error_sentence(error: Mapping[str, Any], label: str) -> str:
     code, message = error["code"], str(error["message"])
     if code == "ACCOUNT_NEEDS_REAUTH" and message.startswith("The account is "):  # the API's name of the account's status
         return f"{label} does not let us in any more."
-    return SENTENCES_BY_CODE[code].format(label) if code in SENTENCES_BY_CODE else message
+    return str(SENTENCES_BY_CODE[code] % {"platform": label}) if code in SENTENCES_BY_CODE else message
 
 
 def target_error_advice(error: Mapping[str, Any], status: str) -> str:
@@ -48,4 +48,4 @@ def target_error_advice(error: Mapping[str, Any], status: str) -> str:
     if status == TargetStatus.RETRYING:
         return "Nothing: the service tries again by itself."
     advice = str(error["suggested_action"])
-    return ADVICE_BY_CODE[error["code"]] if error["code"] in ADVICE_BY_CODE and advice in _GENERAL else advice
+    return str(ADVICE_BY_CODE[error["code"]]) if error["code"] in ADVICE_BY_CODE and advice in _GENERAL else advice

@@ -27,12 +27,12 @@ from posts.content import PostEdit, PostWrite
 from posts.dashboard.composer_draft_forms import composer_address_of_draft, find_composer_draft
 from posts.dashboard.copied_content import copy_post_to_composer_draft, request_fields_to_copy_post
 from posts.dashboard.inputs import get_post_group_of_workspace, validate_page_input
-from posts.dashboard.target_moves import TargetTime, target_writes_with_times
 from posts.models import PostGroup, PostTarget
 from posts.serializers.requests import CreatePostSerializer
 from posts.services import composer_drafts
 from posts.services.preferences import choose_publishing_at_once, publishes_at_once
 from posts.services.take_back import take_back_approval
+from posts.services.target_moves import TargetTime, target_writes_with_times
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 

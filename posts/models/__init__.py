@@ -5,9 +5,9 @@ from __future__ import annotations
 from posts.models.calendar_feeds import CalendarFeed
 from posts.models.composer import ComposerDraft, PublishingPreference
 from posts.models.imports import ImportedRow
-from posts.models.plans import StoredPlan
 from posts.models.posts import PostGroup, PostTarget
 from posts.models.series import Series, SeriesOccurrence
+from posts.models.stored_plans import StoredPlan
 
 __all__ = [
     "CalendarFeed",

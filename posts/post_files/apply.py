@@ -18,10 +18,10 @@ from config.api.errors import ApiError
 from config.pages.sentences import PageRefusal
 from posts import services
 from posts.models import ImportedRow
-from posts.plan_serializers import validated_request
-from posts.planned_requests import commit_plan_by_id, planned_request
 from posts.post_files.comparison import ComparedRow, Comparison, row_key
 from posts.services.stored_plans import PLAN_LIFETIME
+from posts.stored_plan_requests import commit_plan_by_id, planned_request
+from posts.stored_plan_serializers import validated_request
 
 SALT = "posts.post_files"
 

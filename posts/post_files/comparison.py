@@ -22,7 +22,7 @@ from posts import selectors, services
 from posts.content import PostEdit, PostWrite, media_writes_of_group, target_writes_of_group
 from posts.errors import ContentInvalid
 from posts.models import ImportedRow, PostGroup
-from posts.planning import WRITE_SCOPES, BatchRows, new_group_change
+from posts.plan_building import WRITE_SCOPES, BatchRows, new_group_change
 from posts.post_files.formats import read_rows
 from posts.post_files.rows import (
     AccountNames,

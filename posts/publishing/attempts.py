@@ -37,7 +37,7 @@ class Attempt:
     """One attempt to publish a post target that this worker has claimed (reserved for itself).
 
     `progress` names the next publishing step. `number` counts the attempts since the release or the last retry, `total` all
-    of them; until `count` is called, those before this one. `certainty` is about the attempts before the next step.
+    of them; until `increment_counts`, those before this one. `certainty` is about the attempts before the next step.
     `last_try_at` is the time of the last attempt at that step if it got no clear answer. `worker_losses` counts the workers
     that died in the step. `turn_at` is the time reserved at the account. `fault` is an error that prevents the step although
     it was committed as begun. `stop` is the decision that ends or postpones the target instead.
@@ -60,7 +60,7 @@ class Attempt:
     began: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of_claimed(cls, target: PostTarget, writer: DatabaseWriter) -> Attempt:
+    def for_claimed_target(cls, target: PostTarget, writer: DatabaseWriter) -> Attempt:
         """Return the attempt to publish a claimed target. If it was being published, the worker before counts as dead."""
         return cls(
             target,
@@ -81,8 +81,7 @@ class Attempt:
 
     @property
     def content(self) -> Content:
-        target = self.target
-        return Content(target.id, target.shown_text, target.options, self.number, self.media)
+        return Content(self.target.id, self.target.shown_text, self.target.options, self.number, self.media)
 
     @property
     def state(self) -> TargetState:
@@ -98,7 +97,7 @@ class Attempt:
             attempts_left=self.number <= len(settings.PUBLISH_RETRY_SCHEDULE),
         )
 
-    def count(self) -> None:
+    def increment_counts(self) -> None:
         """Count an attempt to publish a post, unless it only continues one that the platform was still processing."""
         if self.target.status != TargetStatus.PROCESSING:
             self.number, self.total = self.number + 1, self.total + 1

@@ -1,7 +1,7 @@
 """The engine that publishes claimed posts: it calls the platform step by step, and records the outcomes.
 
 1. `claim_targets` (attempts.py) leases due post targets to this worker, called by the worker loop (worker_loop.py).
-2. `preflight` and `reserve_turns` (preconditions.py) end or postpone those that must not be published now.
+2. `preflight_decision` and `reserve_times_or_postpone` (preconditions.py) end or postpone those not to be published now.
 3. `begin_attempts` commits that the first step of each begins; `_take_steps` runs the steps at the platform, outside any
    transaction. The result of a step, or its error, is a fact.
 4. `decide` (decision.py) says what follows from the fact: the next step, a later attempt or the end.
@@ -42,7 +42,7 @@ from config.jobs.database_writer import DatabaseWriter
 from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostTarget
 from posts.publishing.attempts import LEASE, Attempt
-from posts.publishing.decision import decide, unconfirmed
+from posts.publishing.decision import decide, finish_unconfirmed
 from posts.publishing.decision_types import Decision, Fact, Finish, PostNotFound, TakeStep, TokenRenewal
 from posts.publishing.outcomes import (
     ClaimLost,
@@ -51,7 +51,7 @@ from posts.publishing.outcomes import (
     record_decision,
     write_step_beginnings,
 )
-from posts.publishing.preconditions import preflight, reserve_turns, stop_decision_if_forbidden
+from posts.publishing.preconditions import preflight_decision, reserve_times_or_postpone, stop_decision_if_forbidden
 
 logger = logging.getLogger(__name__)
 UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
@@ -67,10 +67,10 @@ def begin_attempts(targets: Sequence[PostTarget], writer: DatabaseWriter) -> lis
     checked, ready = list[Attempt](), list[Attempt]()
     for target in targets:
         with _logged_errors(target, writer):
-            attempt = Attempt.of_claimed(target, writer)
-            attempt.stop = preflight(attempt)
+            attempt = Attempt.for_claimed_target(target, writer)
+            attempt.stop = preflight_decision(attempt)
             checked.append(attempt)
-    reserve_turns([attempt for attempt in checked if not attempt.stop])
+    reserve_times_or_postpone([attempt for attempt in checked if not attempt.stop])
     for attempt in checked:
         if not attempt.stop:
             with _logged_errors(attempt.target, writer):
@@ -107,8 +107,7 @@ def _logged_errors(target: PostTarget, writer: DatabaseWriter) -> Iterator[None]
 
 def _prepare(attempt: Attempt) -> None:
     """Decrypt the account's credentials and find the post's media for an attempt; set its `fault` on failure."""
-    state = attempt.state
-    attempt.count()
+    attempt.increment_counts()
     try:
         attempt.grant = attempt.target.account.decrypted_grant()
         attempt.media = adapter_media_files(attempt.target.group)
@@ -119,6 +118,7 @@ def _prepare(attempt: Attempt) -> None:
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
         attempt.fault = errors.Transient("The service cannot read the account's credentials at the moment.")
     except MediaGone as fault:
+        state = attempt.state
         unknown = f"An earlier attempt may have been published and cannot be repeated: {fault}"
         sent = state.in_doubt or state.may_already_be_published
         attempt.fault = errors.OutcomeUnknown(unknown, final=True) if sent else errors.ContentRejected(str(fault))
@@ -140,10 +140,11 @@ def _commit_first_steps(attempts: Sequence[Attempt], writer: DatabaseWriter) -> 
 def _take_steps(attempt: Attempt) -> Decision:
     """Publish a post at its platform step by step until it is finished or has to wait; returns that decision."""
     while True:
-        fact = attempt.fault or (_search(attempt) if attempt.state.must_search else _step(attempt))
+        state = attempt.state
+        fact = attempt.fault or (_search(attempt) if state.must_search else _step(attempt))
         if isinstance(fact, errors.TokenExpired) and not attempt.tokens_renewed:
             fact = _renew_tokens(attempt)
-        decision = decide(attempt.state, fact)
+        decision = decide(state, fact)
         if isinstance(fact, errors.PlatformError):
             _update_account(attempt, fact)
         if not isinstance(decision, TakeStep):
@@ -252,5 +253,5 @@ def _save_decision(attempt: Attempt, decision: Decision) -> None:
             retry_while_database_down(attempt.writer.call, mark_unconfirmed_as_published, attempt.target, decision)
         else:
             message = "The platform has a matching post, but it belongs to another target."
-            decision = unconfirmed(replace(attempt.state, published=None), message)
+            decision = finish_unconfirmed(replace(attempt.state, published=None), message)
             retry_while_database_down(record_decision, attempt, decision)

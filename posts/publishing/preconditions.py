@@ -16,7 +16,7 @@ from accounts.services import reserve_publishing_times
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
-from posts.publishing.decision import MAX_WORKER_LOSSES, decide, unconfirmed
+from posts.publishing.decision import MAX_WORKER_LOSSES, decide, finish_unconfirmed
 from posts.publishing.decision_types import AttemptBegins, Decision, Postpone, TakeStep, TargetProblem
 from posts.series_selectors import is_withdrawn_by_series
 from posts.states import SCHEDULE_MISSED, GroupStatus, TargetStatus
@@ -24,10 +24,10 @@ from posts.states import SCHEDULE_MISSED, GroupStatus, TargetStatus
 logger = logging.getLogger(__name__)
 PAUSED_WORKSPACE_DELAY = timedelta(seconds=30)
 WITHDRAWN_POST_DELAY = timedelta(seconds=1)  # meanwhile a worker cancels the post
-TURN_VALIDITY = timedelta(seconds=2)  # a missed turn expires then, so that missed turns are not used all at once
+RESERVATION_VALIDITY = timedelta(seconds=2)  # then a missed time expires: missed times are not used all at once
 
 
-def preflight(attempt: Attempt) -> Decision | None:
+def preflight_decision(attempt: Attempt) -> Decision | None:
     """Return the decision that ends or postpones a post before it is published; None if publishing may begin."""
     target, state = attempt.target, attempt.state
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
@@ -36,7 +36,7 @@ def preflight(attempt: Attempt) -> Decision | None:
         return Postpone(timezone.now() + WITHDRAWN_POST_DELAY)
     if state.in_doubt and target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."
-        return unconfirmed(state, message)
+        return finish_unconfirmed(state, message)
     if attempt.worker_losses >= MAX_WORKER_LOSSES:
         logger.error("%s ended %s workers and is not tried again.", target.id, attempt.worker_losses)
     ended = decide(state, AttemptBegins(attempt.worker_losses))
@@ -77,25 +77,25 @@ def _too_late(target: PostTarget) -> TargetProblem | None:
     return TargetProblem(SCHEDULE_MISSED, message, "Retry the post if it should still be published.")
 
 
-def reserve_turns(attempts: Sequence[Attempt]) -> None:
+def reserve_times_or_postpone(attempts: Sequence[Attempt]) -> None:
     """Reserve times at which accounts with a limited posting rate may publish, and postpone attempts whose time is to come.
 
-    An attempt to complete a post that may be published already waits for no turn.
+    An attempt to complete a post that may be published already is not postponed.
     """
     now = timezone.now()
     paced = [(attempt, pace) for attempt in attempts if (pace := _pace(attempt)) and not attempt.state.in_doubt]
-    without_turn = [(attempt, pace) for attempt, pace in paced if not _has_turn(attempt, pace, now)]
-    wanted = [(attempt.target.account_id, pace) for attempt, pace in without_turn]
-    for (attempt, _), turn_at in zip(without_turn, reserve_publishing_times(wanted) if wanted else (), strict=True):
+    without_time = [(attempt, pace) for attempt, pace in paced if not _has_reserved_time(attempt, pace, now)]
+    wanted = [(attempt.target.account_id, pace) for attempt, pace in without_time]
+    for (attempt, _), turn_at in zip(without_time, reserve_publishing_times(wanted) if wanted else (), strict=True):
         attempt.turn_at = turn_at
-    now = timezone.now()  # later than a turn that was reserved for at once
+    now = timezone.now()  # later than a time that was reserved for at once
     for attempt, _ in paced:
         if attempt.turn_at and attempt.turn_at > now:
             attempt.stop = Postpone(attempt.turn_at)
 
 
-def _has_turn(attempt: Attempt, pace: PostingPace, now: datetime) -> bool:
-    return attempt.turn_at is not None and attempt.turn_at + timedelta(seconds=pace.seconds) + TURN_VALIDITY >= now
+def _has_reserved_time(attempt: Attempt, pace: PostingPace, now: datetime) -> bool:
+    return attempt.turn_at is not None and attempt.turn_at + timedelta(seconds=pace.seconds) + RESERVATION_VALIDITY >= now
 
 
 def _pace(attempt: Attempt) -> PostingPace | None:

@@ -12,7 +12,7 @@ from config.api.scopes import any_scope_of
 from posts import selectors
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.planning import is_released
+from posts.plan_building import is_released
 from posts.services.changes import (
     cancel_planned_target,
     end_group_without_unfinished_targets,

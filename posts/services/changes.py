@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
+from typing import Protocol
 
 from django.utils import timezone
 
@@ -23,6 +25,19 @@ from posts.states import (
 
 RETRY_CANCELLED_MESSAGE = "The retry was cancelled."
 MAYBE_SENT_BEFORE_MESSAGE = "The attempt before it may have been published."
+
+
+class ChangeableTarget(Protocol):
+    """The columns of a post target that say whether it may still be changed; a model or a row with these columns has them."""
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def lease_until(self) -> datetime | None: ...
+
+    @property
+    def attempts(self) -> int: ...
 
 
 def take_target_from_publisher(target: PostTarget) -> None:
@@ -49,12 +64,12 @@ def cancel_planned_target(target: PostTarget) -> None:
         target.error = unconfirmed_problem(len(target.stored_progress.segments), certainty, message).to_json()
 
 
-def is_unstarted(target: PostTarget) -> bool:
+def is_unstarted(target: ChangeableTarget) -> bool:
     """Return whether a post target is pending and no worker has claimed it."""
     return target.status == TargetStatus.PENDING and not (target.lease_until and target.lease_until > timezone.now())
 
 
-def is_changeable(target: PostTarget) -> bool:
+def is_changeable(target: ChangeableTarget) -> bool:
     """Return whether the content and the time of a target can be changed: nothing was ever sent for it."""
     return is_unstarted(target) and not target.attempts
 

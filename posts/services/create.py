@@ -13,7 +13,7 @@ from posts.content import PostWrite
 from posts.errors import prefix_error_fields_with_index
 from posts.models import PostGroup
 from posts.plan import Plan
-from posts.planning import WRITE_SCOPES, BatchRows, build_target_inputs, find_target_accounts, new_group_change
+from posts.plan_building import WRITE_SCOPES, BatchRows, build_target_inputs, find_target_accounts, new_group_change
 from posts.services.commit import plan_and_commit
 from posts.target_times import check_schedule
 from posts.validation import Validation, validate

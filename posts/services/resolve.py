@@ -10,7 +10,7 @@ from posts import selectors
 from posts.events import outcome_event_kinds_and_targets
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.planning import refuse_agent_needing_approval
+from posts.plan_building import refuse_agent_needing_approval
 from posts.publishing.decision_types import TargetProblem
 from posts.services.changes import existing_assets_of_group
 from posts.services.commit import plan_and_commit

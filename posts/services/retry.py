@@ -15,7 +15,7 @@ from posts.attached_media import match_media_to_assets
 from posts.content import media_writes_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.planning import capped_agent_id, refuse_agent_needing_approval
+from posts.plan_building import capped_agent_id, refuse_agent_needing_approval
 from posts.services.changes import existing_assets_of_group, take_target_from_publisher
 from posts.services.commit import plan_and_commit
 from posts.states import GROUP_STATUSES_WITH_RETRIES, SCHEDULE_MISSED, GroupStatus, TargetStatus

@@ -14,7 +14,7 @@ from posts import selectors
 from posts.content import own_scheduled_at
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.planning import stored_target_inputs, validate_content
+from posts.plan_building import stored_target_inputs, validate_content
 from posts.services.changes import cancel_planned_target, existing_assets_of_group, require_unstarted_targets
 from posts.services.commit import plan_and_commit
 from posts.slot_choice import FreeSlots

@@ -23,11 +23,11 @@ from posts.attached_media import workspace_assets_by_id
 from posts.errors import prefix_error_fields
 from posts.models import Series
 from posts.models.series import LOCAL_FORMAT
-from posts.planning import WRITE_SCOPES, BatchRows, new_group_change
+from posts.plan_building import WRITE_SCOPES, BatchRows, new_group_change
 from posts.recurrence import InvalidRule, Occurrence
 from posts.recurrence.occurrences import SEARCHED_YEARS
 from posts.series_plan import SeriesPlan, series_content
-from posts.series_posts import check_cooldown, post_of_series, texts_of_series
+from posts.series_posts import build_series_post, check_cooldown, texts_of_series
 from posts.series_selectors import MAX_LIVE_SERIES, count_live_series, get_series, occurrences_that_can_be_cancelled
 from workspaces.services import lock_workspace
 
@@ -128,7 +128,7 @@ def update_series(*, caller: Caller, series_id: str, edit: SeriesEdit, dry_run: 
     """Change a series' name, post, rule, exceptions or status. Scheduled posts change only with `apply_to_scheduled`.
 
     Raises NotFound, ScopeMissing, Forbidden (an agent and another's series), InvalidState (ended), PlanChanged, and the
-    errors of `create_series` except Conflict.
+    and the errors of `create_series` except Conflict.
     """
     with transaction.atomic():
         series = _locked_live(caller, series_id)
@@ -226,7 +226,7 @@ def _check_post(caller: Caller, series: Series, first: Occurrence, *, dry_run: b
     now = timezone.now()
     at = min(first.at, now + timedelta(days=365))  # a post of its own may not be scheduled further ahead
     local, count = first.local.strftime(LOCAL_FORMAT), len(texts_of_series(series.post))
-    posts = [post_of_series(series, at, number=number, local=local) for number in range(1, count + 1)]
+    posts = [build_series_post(series, at, number=number, local=local) for number in range(1, count + 1)]
     check_cooldown(series, now)
     rows = BatchRows.read(caller, series.workspace_id, posts)
     changes = []

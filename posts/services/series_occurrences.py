@@ -17,7 +17,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from agents.selectors import caller_of_maker
+from agents.selectors import caller_of_idempotency_key_owner
 from config.api.caller import Caller, WorkspaceStatus, require_access, system_caller
 from config.api.errors import ApiError, Conflict, Forbidden, InvalidState, NotFound
 from config.api.request_limits import start_cpu_timer
@@ -29,11 +29,11 @@ from posts.content import PostEdit, media_writes_of_group, target_writes_of_grou
 from posts.models import PostGroup, Series, SeriesOccurrence
 from posts.models.series import LOCAL_FORMAT
 from posts.plan import Plan
-from posts.planning import WRITE_SCOPES
+from posts.plan_building import WRITE_SCOPES
 from posts.recurrence import Occurrence
 from posts.selectors import groups_with_targets
 from posts.series_json import series_json
-from posts.series_posts import post_of_series
+from posts.series_posts import build_series_post
 from posts.series_selectors import live_series_of_revoked_agents, occurrences_that_can_be_cancelled, upcoming_occurrences
 from posts.services.cancel import plan_cancel
 from posts.services.commit import plan_and_commit
@@ -121,7 +121,7 @@ def _cancel(series: Series, row: SeriesOccurrence, group: PostGroup) -> None:
 def _edit(series: Series, row: SeriesOccurrence) -> None:
     """Give a scheduled post the content of its changed series, unless somebody else has edited the post."""
     group = groups_with_targets().get(pk=row.group_id)
-    wanted = post_of_series(series, row.at, number=row.number, local=row.local)
+    wanted = build_series_post(series, row.at, number=row.number, local=row.local)
     applied = {"revision": series.revision}
     edit = PostEdit(text=wanted.text, targets=wanted.targets, media=wanted.media)
     stored = PostEdit(text=group.text, targets=target_writes_of_group(group), media=media_writes_of_group(group))
@@ -177,7 +177,7 @@ def _make_post(series: Series, occurrence: Occurrence, row: SeriesOccurrence | N
     try:
         maker = _maker(series)
         local = occurrence.local.strftime(LOCAL_FORMAT)
-        post = post_of_series(series, occurrence.at, number=series.made + 1, local=local)
+        post = build_series_post(series, occurrence.at, number=series.made + 1, local=local)
         plan_and_commit(
             lambda: _with_series(plan_create(maker, post), series),
             stored_answer_writes=lambda plan: _made_writes(series, occurrence, row, plan.group),
@@ -232,7 +232,7 @@ def _new_row(series: Series, occurrence: Occurrence, **values: object) -> Series
 
 def _maker(series: Series) -> Caller:
     """Return the maker of a series with its rights as they are now. Raises ApiKeyRevoked, ApiKeyExpired, Forbidden."""
-    caller = caller_of_maker(series.maker, workspace=series.workspace, actor_type=series.created_by_type)
+    caller = caller_of_idempotency_key_owner(series.maker, workspace=series.workspace, actor_type=series.created_by_type)
     try:
         require_access(caller, series.workspace_id, WRITE_SCOPES)
     except NotFound as error:

@@ -22,7 +22,7 @@ from config.db.ids import is_id
 from posts.errors import PlanChanged, PlanExpired
 from posts.models import StoredPlan
 from posts.plan import Plan
-from posts.planning import is_released
+from posts.plan_building import is_released
 from posts.services.review import REVIEW_SCOPES
 
 PLAN_LIFETIME = timedelta(hours=1)

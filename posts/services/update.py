@@ -14,7 +14,7 @@ from posts.attached_media import attached_media_ids, match_media_to_assets, work
 from posts.content import UNCHANGED, PostEdit, TargetWrite, media_writes_of_group, target_writes_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.planning import (
+from posts.plan_building import (
     WRITE_SCOPES,
     build_target,
     build_target_inputs,
@@ -35,7 +35,7 @@ from posts.services.changes import (
 from posts.services.commit import plan_and_commit
 from posts.slot_choice import FreeSlots, times_of_targets
 from posts.states import Certainty, GroupStatus, TargetStatus
-from posts.target_times import are_scheduled, check_schedule, scopes_of_times
+from posts.target_times import check_schedule, scheduled_flags, scopes_of_times
 
 EDITED_TARGET_FIELDS = (
     *(
@@ -96,7 +96,7 @@ def plan_update(
 def _scopes(group: PostGroup, edit: PostEdit) -> list[str]:
     if group.status == GroupStatus.DRAFT:
         return ["posts.draft"]
-    scheduled = are_scheduled(_publishing_time(group, edit), _changed_targets(group, edit))
+    scheduled = scheduled_flags(_publishing_time(group, edit), _changed_targets(group, edit))
     return scopes_of_times(scheduled) or ["posts.schedule"]  # as for a cancellation
 
 
@@ -129,6 +129,7 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit) -> GroupChange:
     after.status = GroupStatus(group.status) if begun else initial_status_for_caller(caller, GroupStatus(group.status))
     after.text = group.text if edit.text is None else edit.text
     after.scheduled_at, after.content_version = scheduled_at, group.content_version + 1
+    after.metadata = group.metadata if edit.metadata is None else dict(edit.metadata)
     media = media_writes_of_group(group) if edit.media is None else edit.media
     after.media = [each.as_stored_json() for each in media]
     assets = workspace_assets_by_id(group.workspace_id, [*attached_media_ids(group), *attached_media_ids(after)])
@@ -167,7 +168,7 @@ def _check_edit(caller: Caller, group: PostGroup, edit: PostEdit, *, begun: bool
     """Check what an edit may change, given the status of the post group and whether a target has begun."""
     given = None if edit.scheduled_at is UNCHANGED else edit.scheduled_at
     check_schedule(given, edit.targets or ())
-    scheduled = are_scheduled(_publishing_time(group, edit), _changed_targets(group, edit))
+    scheduled = scheduled_flags(_publishing_time(group, edit), _changed_targets(group, edit))
     if edit.scheduled_at is None and is_released(group) and not all(scheduled):
         raise ValidationFailed.for_field("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
     if not begun:

@@ -20,7 +20,7 @@ from auditlog.selectors import audit_entries_of_workspace
 from billing.month_usage import workspace_month_bill, workspace_month_usage
 from config.api.caller import Caller, system_caller
 from config.jobs.claims import claim_due
-from posts.calendar_feeds import targets_in_feed
+from posts.calendar_feed_selectors import targets_in_feed
 from posts.day_lists import first_calendar_posts_per_day, scheduled_posts_of_day
 from posts.models import PostTarget, Series
 from posts.publishing.attempts import LEASE, claim_targets

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
-from posts import calendar_feeds
+from posts import calendar_feed_selectors
 from posts.models import CalendarFeed, PostGroup, PostTarget
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -237,8 +237,8 @@ def test_drafts_rejected_cancelled_distant_and_foreign_posts_are_left_out(
 def test_a_large_workspace_shows_the_targets_nearest_to_now(
     workspace: Workspace, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calendar_feeds, "MAX_TARGETS_BEFORE", 2)
-    monkeypatch.setattr(calendar_feeds, "MAX_TARGETS_AHEAD", 3)
+    monkeypatch.setattr(calendar_feed_selectors, "MAX_TARGETS_BEFORE", 2)
+    monkeypatch.setattr(calendar_feed_selectors, "MAX_TARGETS_AHEAD", 3)
     for hours in range(-5, 6):
         group = group_with_target(workspace, NOON + timedelta(hours=hours))
         if hours % 2:
@@ -248,6 +248,21 @@ def test_a_large_workspace_shows_the_targets_nearest_to_now(
     found = events(new_feed(workspace, owner)["url"])
 
     assert [each["dtstart"].dt - NOON for each in found] == [timedelta(hours=hours) for hours in (-2, -1, 0, 1, 2)]
+
+
+def test_posts_that_are_not_shown_do_not_count_for_the_limits(
+    workspace: Workspace, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calendar_feed_selectors, "MAX_TARGETS_BEFORE", 1)
+    monkeypatch.setattr(calendar_feed_selectors, "MAX_TARGETS_AHEAD", 2)
+    for hours, status in ((-1, "cancelled"), (1, "cancelled"), (2, "draft"), (3, "rejected"), (4, "published")):
+        group_with_target(workspace, NOON + timedelta(hours=hours), status)
+    PostTarget.objects.filter(group__status="published").update(status="cancelled")
+    shown = [group_with_target(workspace, NOON + timedelta(hours=hours)) for hours in (-2, 5, 6)]
+
+    found = events(new_feed(workspace, owner)["url"])
+
+    assert [str(each["uid"]) for each in found] == [group.targets.get().id for group in shown]
 
 
 def test_a_read_runs_the_same_number_of_queries_for_any_number_of_posts(

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from billing.models import MonthCounter
+from posts import tasks
 from posts.models import PostGroup, PostTarget
 from posts.services.cancel import cancel_posts_of_deleted_workspaces
-from posts.tasks import cancel_posts_of_deleted
 from tests import factories
 from tests.conftest import ApiClient
 from tests.in_threads import in_threads
@@ -40,10 +40,10 @@ def test_targets_that_have_not_started_are_cancelled_and_their_money_released(
     other_api = ApiClient(factories.workspace_key(other_account.workspace))
     other = create(other_api, other_account, scheduled_at=TOMORROW)
     assert held_cents() == 2
-    assert cancel_posts_of_deleted() == 0
+    assert tasks.cancel_posts_of_deleted_workspaces() == 0
     delete(workspace)
 
-    assert [cancel_posts_of_deleted() for _ in range(2)] == [3, 0]
+    assert [tasks.cancel_posts_of_deleted_workspaces() for _ in range(2)] == [3, 0]
 
     for group in (scheduled, draft, due):
         row = PostGroup.objects.get(pk=group["id"])
@@ -61,7 +61,7 @@ def test_a_group_that_awaits_a_person_is_cancelled(
     assert group["status"] == "pending_confirmation"
     delete(workspace)
 
-    assert cancel_posts_of_deleted() == 1
+    assert tasks.cancel_posts_of_deleted_workspaces() == 1
     assert PostGroup.objects.get().status == "cancelled"
 
 
@@ -73,13 +73,13 @@ def test_a_target_claimed_by_a_worker_is_not_cancelled(
     in_hand.update(lease_until=timezone.now() + timedelta(seconds=20))
     delete(telegram_account.workspace)
 
-    assert [cancel_posts_of_deleted() for _ in range(2)] == [1, 0]
+    assert [tasks.cancel_posts_of_deleted_workspaces() for _ in range(2)] == [1, 0]
 
     row = PostGroup.objects.get(pk=group["id"])
     assert (row.status, row.finished_at, held_cents()) == ("publishing", None, 1)
     assert in_hand.get().status == "pending"
     clock.shift(20)  # the worker died
-    assert cancel_posts_of_deleted() == 1
+    assert tasks.cancel_posts_of_deleted_workspaces() == 1
     row.refresh_from_db()
     assert (row.status, held_cents()) == ("cancelled", 0)
 
@@ -91,7 +91,7 @@ def test_a_started_target_is_ended_by_the_publisher_without_publishing(
     PostTarget.objects.update(status="retrying", attempts=1, round_attempts=1)
     delete(telegram_account.workspace)
 
-    assert cancel_posts_of_deleted() == 0
+    assert tasks.cancel_posts_of_deleted_workspaces() == 0
     assert PostGroup.objects.get(pk=group["id"]).status == "publishing"
     run_until_idle()
 
@@ -107,7 +107,7 @@ def test_published_targets_stay_published(
     PostTarget.objects.filter(account=accounts[0]).update(status="published", certainty="confirmed", due_at=None)
     delete(telegram_account.workspace)
 
-    assert cancel_posts_of_deleted() == 1
+    assert tasks.cancel_posts_of_deleted_workspaces() == 1
 
     row = PostGroup.objects.get(pk=group["id"])
     assert (row.status, held_cents()) == ("published", 0)

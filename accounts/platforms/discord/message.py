@@ -14,7 +14,7 @@ from typing import Any
 from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, UNKNOWN_CHANNEL, DiscordError, WebhookClient
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import required_matching_text
-from accounts.platforms.polls import poll_of
+from accounts.platforms.polls import poll_in_options
 from accounts.platforms.types import Content, MediaFile, Published
 from config.outbound import build_multipart_body
 
@@ -41,7 +41,7 @@ def send_message(hook: WebhookClient, guild_id: str, content: Content) -> Publis
 def message_body(content: Content) -> dict[str, Any]:
     """Return the JSON body of a Discord message, which notifies nobody, even if the text contains a mention."""
     body: dict[str, Any] = {"allowed_mentions": {"parse": []}}
-    if poll := poll_of(content.options):
+    if poll := poll_in_options(content.options):
         body["poll"] = _poll(content.text, poll)
     elif content.text:
         body["content"] = content.text

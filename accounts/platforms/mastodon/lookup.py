@@ -20,7 +20,7 @@ from typing import Any, Literal
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
 from accounts.platforms.mastodon.client import MastodonError, ServerClient, entity_id
-from accounts.platforms.polls import MAX_CHOICE_TEXT, choices_of
+from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_choices_in_options
 from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress
 
@@ -61,7 +61,7 @@ def find_possibly_created_status(
     if state["after"] is None:
         raise OutcomeUnknown("The account's server does not let the service list the account's posts.", final=True)
     parent, text = sent[-1] if sent else None, thread_segment_texts(content)[len(sent)]
-    choices = [] if sent else [_letters(choice) for choice in choices_of(content.options)]
+    choices = [] if sent else [_letters(choice) for choice in poll_choices_in_options(content.options)]
     ours = content.options.get("spoiler_text", "") + text
     newer, older = _statuses(server, parent or state["after"])
     for status in reversed(newer):

@@ -11,7 +11,7 @@ from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.mastodon import lookup, media
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient, entity_id, http_url_or_empty
 from accounts.platforms.polls import OPTION_NAME as POLL
-from accounts.platforms.polls import poll_of
+from accounts.platforms.polls import poll_in_options
 from accounts.platforms.thread_option import OPTION_NAME as THREAD
 from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published
@@ -85,7 +85,7 @@ def _body(content: Content, progress: Progress) -> dict[str, Any]:
         options = {name: content.options[name] for name in SEGMENT_OPTIONS if name in content.options}
         return {"status": text, "in_reply_to_id": sent[-1], **options}
     options = {name: value for name, value in content.options.items() if name not in (THREAD, POLL)}
-    if (poll := poll_of(content.options)) is not None:
+    if (poll := poll_in_options(content.options)) is not None:
         switches = {name: poll[name] for name in ("multiple", "hide_totals") if name in poll}
         options["poll"] = {"options": poll["choices"], "expires_in": poll["duration_minutes"] * 60, **switches}
     return {"status": text, "media_ids": progress.state["media"], **options}

@@ -39,7 +39,7 @@ def build_request(content: Content) -> dict[str, Any]:
     media, fields = content.media, _delivery_fields(content)
     if not media and not content.text.strip():
         raise ContentRejected("There is neither text nor media.")
-    if poll := polls.poll_of(content.options):
+    if poll := polls.poll_in_options(content.options):
         return {"method": "sendPoll", "fields": {**fields, **_poll(content, poll)}, "parts": []}
     if not media:
         text = {"text": content.text, **_markup(content)}

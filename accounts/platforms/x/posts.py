@@ -84,7 +84,7 @@ def _body(content: Content, progress: Progress) -> dict[str, Any]:
         return {**body, "reply": {"in_reply_to_tweet_id": sent[-1]}}
     if state["media"]:
         body["media"] = {"media_ids": state["media"]}
-    if poll := polls.poll_of(content.options):
+    if poll := polls.poll_in_options(content.options):
         body["poll"] = {"options": poll["choices"], "duration_minutes": poll["duration_minutes"]}
     return body | {name: content.options[name] for name in FIRST_SEGMENT_OPTIONS if name in content.options}
 
@@ -121,7 +121,7 @@ def _earlier_post_id(api: Api, content: Content, progress: Progress) -> str | No
     sent, state = progress.segments, progress.state
     text = thread_segment_texts(content)[len(sent)]
     parent, media_ids = (sent[-1], []) if sent else (None, sorted(state["media"]))
-    with_poll = parent is None and polls.poll_of(content.options) is not None
+    with_poll = parent is None and polls.poll_in_options(content.options) is not None
     newer = {"since_id": parent} if parent else {"start_time": _start_time(state["since"])}
     is_doubtful = False
     for post in _posts(api, newer):

@@ -21,16 +21,7 @@ from config.mcp.declaration import Tool, field_like, workspace_id_of
 from config.mcp.json_schema import IdOrObject
 from config.mcp.toolset.posts import GROUP_OUTPUT, group_answer, workspace_zone
 from posts.models import StoredPlan
-from posts.plan_serializers import CommitPlanSerializer, validated_request
-from posts.planned_requests import (
-    commit_plan_by_id,
-    committed_groups,
-    planned_request,
-    stored_plan_json,
-    wait_until_committed_group_is_finished,
-    waits_for_publishing,
-)
-from posts.planning import WRITE_SCOPES
+from posts.plan_building import WRITE_SCOPES
 from posts.post_group_json import format_timestamp, post_group_json
 from posts.serializers.requests import (
     MAX_TARGETS,
@@ -41,6 +32,15 @@ from posts.serializers.requests import (
 )
 from posts.services import make_and_store_plan
 from posts.states import GroupStatus
+from posts.stored_plan_requests import (
+    commit_plan_by_id,
+    committed_groups,
+    planned_request,
+    stored_plan_json,
+    wait_until_committed_group_is_finished,
+    waits_for_publishing,
+)
+from posts.stored_plan_serializers import CommitPlanSerializer, validated_request
 
 OPERATIONS = {"update": "posts.update", "reschedule": "posts.update", "cancel": "posts.cancel", "retry": "posts.retry"}
 FIELDS_OF_CHANGE = {

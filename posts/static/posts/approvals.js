@@ -1,10 +1,8 @@
 // Keyboard shortcuts of the approvals page: j and k select the next or previous post; a, e and r approve, edit and reject it.
 // A checkbox switches them off, and they are ignored while the user types. The page works without them.
 "use strict";
-
 const STORED = "approval-keys";
 const box = document.querySelector("#keys-on");
-
 if (box) {
   box.checked = localStorage.getItem(STORED) !== "off";
   box.addEventListener("change", () => localStorage.setItem(STORED, box.checked ? "on" : "off"));
@@ -13,9 +11,7 @@ if (box) {
 function move(by) {
   const posts = [...document.querySelectorAll(".waiting")];
   const here = posts.indexOf(document.activeElement?.closest(".waiting"));
-  const next = posts[Math.max(0, Math.min(posts.length - 1, here + by))];
-  next?.focus();
-  next?.scrollIntoView({ block: "nearest" });
+  posts[Math.max(0, Math.min(posts.length - 1, here + by))]?.focus(); // which scrolls it into view
 }
 
 document.addEventListener("keydown", (event) => {

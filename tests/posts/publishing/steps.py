@@ -25,18 +25,18 @@ def take_up() -> PostTarget:
 
 def begin(target: PostTarget) -> None:
     """Commit that the target's next step begins; a first step counts as an attempt."""
-    attempt = Attempt.of_claimed(target, DatabaseWriter())
+    attempt = Attempt.for_claimed_target(target, DatabaseWriter())
     if target.phase:
         attempt.worker_losses = target.worker_losses
     else:
-        attempt.count()
+        attempt.increment_counts()
     if not write_step_beginnings([attempt])[0]:
         raise ClaimLost
 
 
 def do(target: PostTarget) -> Progress | Published:
     """Take the step that was begun; the result is not stored."""
-    attempt = Attempt.of_claimed(target, DatabaseWriter())
+    attempt = Attempt.for_claimed_target(target, DatabaseWriter())
     attempt.media = adapter_media_files(target.group)
     return attempt.adapter.publish_step(target.account.decrypted_grant(), attempt.content, attempt.progress)
 
@@ -53,7 +53,7 @@ def take_first_step(target: PostTarget) -> None:
 
 def record(target: PostTarget, decision: Decision) -> None:
     """Write a decision about a claimed target."""
-    record_decision(Attempt.of_claimed(target, DatabaseWriter()), decision)
+    record_decision(Attempt.for_claimed_target(target, DatabaseWriter()), decision)
 
 
 def await_platform(target: PostTarget, progress: Progress) -> None:
@@ -64,7 +64,7 @@ def await_platform(target: PostTarget, progress: Progress) -> None:
 
 def finish(target: PostTarget, fact: Fact) -> None:
     """Write what the publisher decides after this fact, for a target without attempts left."""
-    attempt = Attempt.of_claimed(target, DatabaseWriter())
+    attempt = Attempt.for_claimed_target(target, DatabaseWriter())
     record_decision(
         attempt, decide(replace(attempt.state, certainty=Certainty.NOT_SENT, unanswered=False, attempts_left=False), fact)
     )

@@ -7,7 +7,7 @@ from typing import Any
 from accounts.models import ConnectedAccount
 from config.jobs.claims import unclaimed_due_rows
 from posts.models import PostGroup, Series
-from posts.worker_loop import SeriesLoop
+from posts.series_worker_loop import SeriesLoop
 from tests.conftest import ApiClient
 from tests.posts.rows import body_for
 

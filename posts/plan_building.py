@@ -34,7 +34,7 @@ from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange
 from posts.slot_choice import FreeSlots, times_of_targets
 from posts.states import GroupStatus
-from posts.target_times import are_scheduled, check_schedule, scopes_of_times, status_when_released
+from posts.target_times import check_schedule, scheduled_flags, scopes_of_times, status_when_released
 from posts.validation import TargetToValidate, Validation, find_duplicates, validate
 
 WRITE_SCOPES = any_scope_of("posts.draft", "posts.schedule", "posts.publish")
@@ -76,7 +76,7 @@ def new_group_change(
     workspace_id = requested_or_own_workspace_id(caller, post.workspace_id)
     require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
     accounts = batch.accounts if batch else find_target_accounts(workspace_id, post.targets)
-    scheduled = are_scheduled(post.scheduled_at, post.targets)
+    scheduled = scheduled_flags(post.scheduled_at, post.targets)
     if not (dry_run or post.sandbox or _only_sandbox(accounts, post.targets)):
         for scope in ["posts.draft"] if post.draft else scopes_of_times(scheduled):
             require_scope(caller, scope)

@@ -13,14 +13,9 @@ from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 from posts import services
 from posts.models import Series, StoredPlan
-from posts.plan_serializers import (
-    CommitPlanPreview,
-    CommitPlanSerializer,
-    CommittedPlanSerializer,
-    CreatePlanSerializer,
-    PlanEnvelope,
-)
-from posts.planned_requests import (
+from posts.plan_building import WRITE_SCOPES
+from posts.serializers.responses import PostGroupEnvelope
+from posts.stored_plan_requests import (
     OPERATIONS,
     commit_plan_by_id,
     committed_groups,
@@ -29,8 +24,13 @@ from posts.planned_requests import (
     wait_until_committed_group_is_finished,
     waits_for_publishing,
 )
-from posts.planning import WRITE_SCOPES
-from posts.serializers.responses import PostGroupEnvelope
+from posts.stored_plan_serializers import (
+    CommitPlanPreview,
+    CommitPlanSerializer,
+    CommittedPlanSerializer,
+    CreatePlanSerializer,
+    PlanEnvelope,
+)
 from posts.views import RELEASE_ERRORS
 
 OPERATION_ERRORS = ("CONTENT_INVALID", "INVALID_STATE", "CONFLICT", *RELEASE_ERRORS)

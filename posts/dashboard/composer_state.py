@@ -27,7 +27,7 @@ from posts.dashboard import composer_draft_forms
 from posts.dashboard.account_tabs import AccountTab, account_tab
 from posts.dashboard.account_times import AccountTimes
 from posts.dashboard.checked_content import CheckedTarget, prepare_checks_for_display
-from posts.dashboard.composition import Composition, capabilities_of_account, find_issue
+from posts.dashboard.composer_content import Composition, capabilities_of_account, find_issue
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import validate_page_input
 from posts.dashboard.shown_groups import ShownAsset, shown_attachments

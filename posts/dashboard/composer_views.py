@@ -18,13 +18,13 @@ from config.api.uploads import uploaded_files_in_field
 from config.pages.sentences import PageRefusal, error_sentences
 from posts import services
 from posts.content import PostEdit, PostWrite, keep_taken_slots
-from posts.dashboard.composer import Composer
 from posts.dashboard.composer_draft_forms import (
     DRAFT_KEY_PATTERN,
     draft_key_of_request,
     find_composer_draft,
     save_draft_and_respond,
 )
+from posts.dashboard.composer_state import Composer
 from posts.dashboard.inputs import get_post_group_of_workspace, submitted_content_version, validate_page_input
 from posts.dashboard.submit_buttons import PUBLISH, SAVE, SCHEDULE
 from posts.dashboard.undo import due_time_with_undo_delay, offer_undo_of_release, publishing_message

@@ -10,14 +10,14 @@ from config.api.caller import Caller
 from config.api.operation import Operation, dry_run_body
 from config.api.serializers import shared_serializer_instance
 from posts import selectors, services
+from posts.dry_run_reply import dry_run_reply
 from posts.errors import PlanChanged
 from posts.models import PostGroup, StoredPlan
 from posts.operations import PLANNED_OPERATIONS
 from posts.plan import Plan
-from posts.plan_replies import dry_run_reply
-from posts.plan_serializers import StoredPlanSerializer, validated_request
 from posts.series_views import SeriesViewSet
 from posts.services.stored_plans import CommittedPlan, RequestToPlan
+from posts.stored_plan_serializers import StoredPlanSerializer, validated_request
 from posts.views import PostViewSet
 
 OPERATIONS: Mapping[str, Operation] = {
