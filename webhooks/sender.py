@@ -6,7 +6,7 @@ import logging
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
@@ -27,6 +27,8 @@ _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 class DeliveryVerdict(Enum):
+    """What follows from one attempt to send a webhook delivery."""
+
     DELIVERED = auto()
     FAILED = auto()  # to be retried
     REFUSED = auto()  # not to be retried
@@ -34,9 +36,9 @@ class DeliveryVerdict(Enum):
 
 @dataclass(frozen=True)
 class DeliveryRequest:
-    """The HTTP request of one webhook delivery attempt."""
+    """The HTTP request of one webhook delivery attempt; its URL may contain a secret, so its repr leaves it out."""
 
-    url: str
+    url: str = field(repr=False)
     body: bytes
     headers: Mapping[str, str]
 

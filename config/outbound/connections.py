@@ -30,6 +30,7 @@ from config.outbound.destinations import (
 from config.outbound.errors import ResponseTooLarge
 
 CONNECT_SECONDS = 5.0  # for each address, so that an unreachable one leaves time for the next
+MAX_OVERRUN_SECONDS = 0.05  # by which a read or write may end after the deadline
 
 logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings quote the URL, which may hold a token
 
@@ -54,10 +55,21 @@ class Exchange:
 class _DeadlineSocket(socket.socket):
     """The socket of an outbound connection: all its reads and writes together have one time limit."""
 
-    exchange: Exchange
+    exchange: Exchange  # set once the connection is open
+
+    def settimeout(self, value: float | None) -> None:
+        """Set the time limit for opening the connection; afterwards the deadline is the limit, whatever urllib3 asks for.
+
+        Small changes are left out, because each is a system call, at which another thread takes the interpreter.
+        """
+        if exchange := getattr(self, "exchange", None):
+            value, before = exchange.seconds_left(), self.gettimeout()
+            if before is not None and before - value < MAX_OVERRUN_SECONDS:
+                return
+        super().settimeout(value)
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        self.settimeout(self.exchange.seconds_left())
+        self.settimeout(None)
         count = super().recv_into(*args, **kwargs)
         self.exchange.peer_closed = count == 0
         self.exchange.readable_bytes -= count
@@ -66,11 +78,11 @@ class _DeadlineSocket(socket.socket):
         return count
 
     def send(self, *args: Any, **kwargs: Any) -> int:
-        self.settimeout(self.exchange.seconds_left())
+        self.settimeout(None)
         return super().send(*args, **kwargs)
 
     def sendall(self, *args: Any, **kwargs: Any) -> None:
-        self.settimeout(self.exchange.seconds_left())
+        self.settimeout(None)
         super().sendall(*args, **kwargs)
 
 

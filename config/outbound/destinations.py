@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 from concurrent.futures import wait
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from django.conf import settings
@@ -126,6 +127,7 @@ def require_allowed_addresses(host: str, addresses: list[str]) -> None:
         raise DestinationNotAllowed("The URL's host has an address that is not public.")
 
 
+@lru_cache(maxsize=1000)  # a busy receiver's host is parsed twice for each delivery
 def _canonical_host(text: str) -> tuple[str, bool]:
     """Return the host of a URL in canonical form, and whether it is an IP address."""
     try:
@@ -184,6 +186,7 @@ def is_allowed_address(ip: str | IPv4Address | IPv6Address) -> bool:
     return is_public_address(ip) or (settings.OUTBOUND_ALLOW_LOOPBACK and is_loopback_address(ip))
 
 
+@lru_cache(maxsize=1000)  # each request checks an address several times
 def _parse_address(ip: str | IPv4Address | IPv6Address) -> IPv4Address | IPv6Address | None:
     try:
         return ip_address(ip)

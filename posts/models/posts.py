@@ -36,7 +36,10 @@ class PostGroup(TimestampedModel):
     `scheduled_at` is the time for the targets that have none of their own; `earliest_scheduled_at` is what the API shows.
     `event_url` receives the post's webhook events; it may be the URL of the agent that created the post. `plan_hash` is the
     hash of the plan that was committed last (posts/plan.py), null for groups from before there were plans.
+    A write that is based on a read is guarded by `GUARD_FIELDS`, of which every change of the post changes one.
     """
+
+    GUARD_FIELDS = ("content_version", "event_sequence", "updated_at")  # a retry may change only the last
 
     id = PrefixedIdField("pgr")
     workspace = models.ForeignKey(

@@ -8,13 +8,13 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from copy import copy
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from accounts.platforms.types import Progress
@@ -26,18 +26,18 @@ from config.jobs.backoff import retry_pause_from_list
 from config.jobs.database_writer import DatabaseWriter
 from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates, fenced_update_writes
 from posts.attached_media import media_protection_ends
-from posts.events import build_numbered_outcome_events
+from posts.events import build_group_events, outcome_event_kinds_and_targets
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import LEASE, Attempt
 from posts.publishing.decision_types import Decision, Finish, Postpone, Retry, TakeStep, Wait
-from posts.selectors import set_prefetched_targets
 from posts.states import FINISHED_GROUP_STATUSES, GroupStatus, TargetStatus, group_status_from_targets, statuses_before
-from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
+from webhooks.services import event_writes, wake_delivery_workers_after_commit
 
 logger = logging.getLogger(__name__)
 MAX_TRIES = 5
-GROUP_GUARD_FIELDS = ("content_version", "event_sequence", "updated_at")
+MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 _targets_with_groups = FixedSelect(PostTarget, where_in="group_id", join=("group",), order_by="position")
+_locked_groups = FixedSelect(PostGroup, where_in="id", order_by="id", for_update=True)
 
 
 class TargetUpdate(FencedUpdate):
@@ -64,7 +64,7 @@ def write_step_beginnings(attempts: Sequence[Attempt]) -> list[bool]:
     groups = {each.target.group_id: each.target.group for each in attempts}.values()
     publishing = {"status": GroupStatus.PUBLISHING, "updated_at": now}
     scheduled = [FencedUpdate(each, publishing, [each.status]) for each in groups if each.status == GroupStatus.SCHEDULED]
-    begun = [FencedUpdate(each.target, _step_beginning(each, now), _MAY_BEGIN) for each in attempts]
+    begun = [FencedUpdate(each.target, _step_beginning(each, now), MAY_BEGIN) for each in attempts]
     # Another worker may have begun another target of the group, so groups may be skipped.
     if write_together([*fenced_update_writes(scheduled, may_skip=True), *fenced_update_writes(begun)]):
         return [False] if len(attempts) == 1 else [write_step_beginnings([each])[0] for each in attempts]
@@ -86,9 +86,6 @@ def _step_beginning(attempt: Attempt, now: datetime) -> dict[str, Any]:
         "lease_until": now + LEASE,
         "updated_at": now,
     }
-
-
-_MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 
 
 def _progress(progress: Progress) -> dict[str, Any]:
@@ -175,13 +172,18 @@ def write_final_outcomes(updates: Sequence[TargetUpdate]) -> list[bool]:
 
     Returns for each target whether it was saved. Raises OperationalError if other writers keep changing the rows.
     """
-    for _ in range(MAX_TRIES):
-        rows = _targets_with_groups({each.row.group_id for each in updates})
-        stored = {row.pk: row for row in rows}
-        valid = [each for each in updates if each.row.pk in stored and each.is_allowed(stored[each.row.pk])]
-        if _write_with_groups(valid, rows):
-            saved = {each.row.pk for each in valid}
-            return [each.row.pk in saved for each in updates]
+    group_ids = {each.row.group_id for each in updates}
+    for tries in range(MAX_TRIES):
+        # Once another writer was first, the groups are locked, so that one contended group does not delay the whole batch.
+        with transaction.atomic() if tries else nullcontext():
+            if tries:
+                _locked_groups(group_ids)
+            rows = _targets_with_groups(group_ids)
+            stored = {row.pk: row for row in rows}
+            valid = [each for each in updates if each.row.pk in stored and each.is_allowed(stored[each.row.pk])]
+            if _write_with_groups(valid, rows):
+                saved = {each.row.pk for each in valid}
+                return [each.row.pk in saved for each in updates]
     raise OperationalError("Other writers keep changing these post groups.")
 
 
@@ -191,25 +193,26 @@ def _write_with_groups(updates: Sequence[TargetUpdate], rows: Sequence[PostTarge
     `rows` are all targets of the groups as they are stored. Returns False, and writes nothing, if they have changed since.
     """
     now, new_values = timezone.now(), {each.row.pk: each for each in updates}
-    groups, finished, events = list[FencedUpdate](), list[PostGroup](), list[NewEvent]()
-    by_group = defaultdict[PostGroup, list[PostTarget]](list)
+    by_group = defaultdict[str, list[PostTarget]](list)
     for row in rows:
-        by_group[row.group].append(row)
-    for group, own in by_group.items():
-        before, ended = copy(group), [row for row in own if row.pk in new_values]
-        if not ended:
-            continue
-        for row in ended:
+        by_group[row.group_id].append(row)
+        if row.pk in new_values:
             replace(new_values[row.pk], row=row).set_in_memory()
-        set_prefetched_targets(group, own)
-        group.status, group.updated_at = group_status_from_targets(each.status for each in own), now
-        if group.status in FINISHED_GROUP_STATUSES:
-            group.finished_at = now
-            finished.append(group)
-        events += build_numbered_outcome_events(group, ended, ended=group.status != before.status)
-        changes = {name: getattr(group, name) for name in ("status", "finished_at", "updated_at", "event_sequence")}
-        groups.append(FencedUpdate(before, changes, [before.status], GROUP_GUARD_FIELDS))
-    writes = [*fenced_update_writes(groups), *media_protection_ends(finished), *fenced_update_writes(updates)]
+    groups, ended = list[FencedUpdate](), list[tuple[PostGroup, list[PostTarget], list[tuple[str, str | None]]]]()
+    for own in by_group.values():
+        if changed := [row for row in own if row.pk in new_values]:
+            group, status = own[0].group, group_status_from_targets(each.status for each in own)
+            kinds = outcome_event_kinds_and_targets(status, own, changed, ended=status != group.status)
+            values = {"status": status, "updated_at": now, "event_sequence": group.event_sequence + len(kinds)}
+            values["finished_at"] = now if status in FINISHED_GROUP_STATUSES else group.finished_at
+            groups.append(FencedUpdate(group, values, [group.status], PostGroup.GUARD_FIELDS))
+            ended.append((group, own, kinds))
+    writes = fenced_update_writes(groups)  # with what is stored now as the guard
+    for update in groups:
+        update.set_in_memory()
+    events = [event for each in ended for event in build_group_events(*each)]
+    writes += media_protection_ends(group for group, *_ in ended if group.status in FINISHED_GROUP_STATUSES)
+    writes += fenced_update_writes(updates)
     # The money comes last, because concurrent posts of a workspace wait for the lock on its spend counters.
     settled, failed = (
         [each.row.pk for each in updates if each.changes["status"] == status and not each.row.sandbox]

@@ -28,15 +28,14 @@ from config.jobs.fenced_updates import FencedUpdate, fenced_update_writes
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from posts.attached_media import lock_media_of_groups, media_protection_ends, protect_group_media_from_deletion
 from posts.errors import PlanChanged, prefix_error_fields_with_index
-from posts.events import build_group_event
-from posts.models import PostTarget
+from posts.events import build_group_events
+from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan
 from posts.states import FINISHED_GROUP_STATUSES
 from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
 
 logger = logging.getLogger(__name__)
 MAX_COMMIT_TRIES, MAX_SLOT_TRIES = 5, 100
-GROUP_GUARD_FIELDS = ("content_version", "event_sequence", "updated_at")  # a retry may change only the last
 
 
 class RowsChanged(Exception):
@@ -179,7 +178,7 @@ def _write(writes: Sequence[Write]) -> None:
 def _group_writes(changes: Iterable[GroupChange]) -> list[Write]:
     new = [change.after for change in changes if change.before is None]
     changed = [(change.before, change.after) for change in changes if change.before]
-    return [*insert_writes(new), *_update_writes(changed, GROUP_GUARD_FIELDS)]
+    return [*insert_writes(new), *_update_writes(changed, PostGroup.GUARD_FIELDS)]
 
 
 def _target_writes(changes: Sequence[GroupChange]) -> list[Write]:
@@ -200,9 +199,7 @@ def _delete_removed_targets(change: GroupChange) -> None:
 
 def _events(changes: Sequence[GroupChange]) -> list[NewEvent]:
     return [
-        build_group_event(change.after, kind, target_id, sequence=change.after.event_sequence - len(change.events) + place)
-        for change in changes
-        for place, (kind, target_id) in enumerate(change.events, 1)
+        event for change in changes for event in build_group_events(change.after, change.after.targets.all(), change.events)
     ]
 
 

@@ -59,7 +59,9 @@ def _plan(caller: Caller, post_group_id: str, target_id: str, permalink: str | N
         assets=existing_assets_of_group(group),
         settles=(target,) if permalink else (),
         failures=() if permalink else (target,),
-        events=outcome_event_kinds_and_targets(after, [target], ended=after.status != group.status),
+        events=outcome_event_kinds_and_targets(
+            after.status, after.targets.all(), [target], ended=after.status != group.status
+        ),
         audit={"target_id": target_id, "published": permalink is not None},
     )
     return Plan("posts.resolve", caller, group.workspace_id, [change])

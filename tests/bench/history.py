@@ -16,7 +16,7 @@ from django.db import connection
 AT_ONCE = 100_000
 # An id of number n: it has the form of all ids, and sorts by n.
 _ID = "'{prefix}_01h455vb4p' || lpad({number}::text, 16, '0')"
-_AT = "now() - ({last} - n) * interval '30 seconds'"
+_AT = "now() - ({newest} - n) * interval '{seconds_apart} seconds'"
 
 _GROUPS = """
 INSERT INTO posts_postgroup (id, created_at, updated_at, status, content_version, text, media, scheduled_at, sandbox,
@@ -70,12 +70,17 @@ def load(
     account_ids: list[str],
     first: int,
     last: int,
+    newest: int | None = None,
+    seconds_apart: int = 30,
     report: Callable[[int], None] | None = None,
     tables: Sequence[str] = (_GROUPS, _TARGETS, _LEDGER, _EVENTS, _DELIVERIES, _AUDIT),
 ) -> None:
-    """Create the groups numbered first to last with related rows; call `report` after each hundred thousand."""
+    """Create the groups numbered first to last with related rows; call `report` after each hundred thousand.
+
+    Each group is `seconds_apart` older than the next; the group `newest` (without it, `last`) is from now.
+    """
     names = {
-        "at": _AT.format(last=last),
+        "at": _AT.format(newest=newest or last, seconds_apart=seconds_apart),
         "group": _ID.format(prefix="pgr", number="n"),
         "target": _ID.format(prefix="tgt", number="(2 * n + k)"),
         "entry": _ID.format(prefix="use", number="(2 * n + k)"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core import mail
 from django.db.models import F
 
 from accounts.models import ConnectedAccount
 from config.runtime.tasks import send_notices
-from posts.events import build_group_event
+from posts.events import build_group_events
 from posts.models import PostGroup
 from tests import factories
 from tests.conftest import ApiClient
@@ -39,7 +40,13 @@ def ended(group: dict[str, Any], status: str) -> None:
     """Set the group's status and store its event, as the publisher does."""
     PostGroup.objects.filter(pk=group["id"]).update(status=status, event_sequence=F("event_sequence") + 1)
     stored = PostGroup.objects.get(pk=group["id"])
-    store_events_with_deliveries([build_group_event(stored, f"post.{status}", sequence=stored.event_sequence)])
+    store_events_with_deliveries(build_group_events(stored, stored.targets.all(), [(f"post.{status}", None)]))
+
+
+def decision_url(group: dict[str, Any], decision: str) -> str:
+    """The address at which a person approves or rejects the post, bound to the plan that the group shows."""
+    query = urlencode({"plan_hash": group["plan_hash"], "decision": decision})
+    return f"{group['approval_url']}?{query}#review"
 
 
 def send_emails() -> list[mail.EmailMessage]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import orjson
 from django.db.models import Max
 from django.utils import timezone
 
@@ -117,7 +118,10 @@ def _payload(event: Event, data: dict[str, Any]) -> bytes:
         "sequence": event.sequence,
         "data": {**data, **({"target_id": event.target_id} if event.target_id else {})},
     }
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    try:
+        return orjson.dumps(content)
+    except TypeError:  # lone surrogates, and integers of more than 64 bits
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _host_of(url: str) -> str:

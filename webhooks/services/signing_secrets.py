@@ -14,6 +14,7 @@ from config.api.caller import Caller, WorkspaceStatus, require_access
 from config.api.errors import Forbidden
 from config.api.plan import ResourcePlan, check_plan
 from config.db.encryption import SealedValueError
+from config.db.fixed_select import FixedSelect
 from webhooks import signing
 from webhooks.models import SigningSecret
 
@@ -87,20 +88,23 @@ def destroy_secrets_of_deleted_workspaces() -> int:
     return SigningSecret.objects.filter(workspace__status=WorkspaceStatus.DELETED).delete()[0]
 
 
+_secrets_by_workspace = FixedSelect(SigningSecret, where_in="workspace")
+
+
 def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:
     """Return the given workspaces' webhook signing secrets; missing secrets are created.
 
     This is safe if several calls do so at once.
     """
     wanted = sorted(set(workspace_ids))
-    found = list(SigningSecret.objects.filter(pk__in=wanted))
+    found = _secrets_by_workspace(wanted)
     if len(found) == len(wanted):
         return found
     missing = set(wanted) - {row.pk for row in found}
     SigningSecret.objects.bulk_create(
         [SigningSecret(workspace_id=pk, secret=signing.new_signing_secret()) for pk in sorted(missing)], ignore_conflicts=True
     )
-    return list(SigningSecret.objects.filter(pk__in=wanted))
+    return _secrets_by_workspace(wanted)
 
 
 def _replace(workspace_id: str) -> str:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
-from posts.models import PostTarget
+from config.jobs.database_writer import DatabaseWriter
+from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import claim_targets
+from posts.publishing.engine import begin_attempts
+from posts.publishing.outcomes import TargetUpdate, write_final_outcomes
+from posts.states import Certainty, TargetStatus
 from tests.conftest import ApiClient
 from tests.in_threads import in_threads
 from tests.posts.publishing.worker import publish_claimed
@@ -19,6 +26,7 @@ from tests.posts.rows import create, kinds_of, read
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROUNDS = 8
+WAITING = "SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"  # for this session
 
 
 def test_two_workers_finish_the_targets_of_one_post(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
@@ -57,3 +65,53 @@ def test_a_target_is_cancelled_while_the_other_one_is_published(
         )
         assert kinds_of(group).count("post.published") == 1
     assert billing.find_wrong_month_counters() == []
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite lets in one writer at a time")
+def test_a_writer_that_keeps_changing_one_post_costs_the_others_one_more_try(
+    api: ApiClient, account: ConnectedAccount, scripted: Any
+) -> None:
+    groups = [create(api, account, text=f"Post {number}") for number in range(5)]
+    contended = PostGroup.objects.filter(pk=groups[2]["id"])
+    attempts = begin_attempts(claim_targets(PostTarget.objects.all(), limit=5), DatabaseWriter())
+    changes, locked, enough = 0, threading.Event(), threading.Event()
+
+    def keep_changing() -> None:
+        """Hold the row's lock until somebody waits for it, then change the row: what was read without the lock is old."""
+        nonlocal changes
+        while not enough.is_set():
+            with transaction.atomic(), connection.cursor() as cursor:
+                group = contended.select_for_update().get()
+                locked.set()
+                while not enough.is_set() and not _waits(cursor):
+                    pass
+                contended.update(event_sequence=group.event_sequence + 1, updated_at=timezone.now())
+                changes += 1
+        connection.close()
+
+    writer = threading.Thread(target=keep_changing)
+    writer.start()
+    assert locked.wait(30)
+    with CaptureQueriesContext(connection) as statements:
+        saved = write_final_outcomes([published(attempt.target) for attempt in attempts])
+    enough.set()
+    writer.join(30)
+
+    assert saved == [True] * 5
+    assert len([each for each in statements if each["sql"].startswith("WITH w0 AS")]) == 2
+    for group in groups:
+        assert (read(api, group)["status"], kinds_of(group)) == ("published", ["post.published"])
+    assert contended.get().event_sequence == changes + 1  # neither writer has overwritten the other
+    assert billing.find_wrong_month_counters() == []
+
+
+def _waits(cursor: Any) -> bool:
+    cursor.execute(WAITING)
+    return cursor.fetchone() is not None
+
+
+def published(target: PostTarget) -> TargetUpdate:
+    """What the publisher writes once the platform has published the target."""
+    post = {"external_id": target.id, "published_at": timezone.now(), "due_at": None, "lease_until": None}
+    values = {"status": TargetStatus.PUBLISHED, "certainty": Certainty.CONFIRMED, "step_begun_at": None, **post}
+    return TargetUpdate(target, values, [TargetStatus.PUBLISHING])
