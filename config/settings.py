@@ -170,9 +170,11 @@ if PRODUCTION:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 
-LANGUAGE_CODE = "en-us"
+# Pages for people are in these languages (config/pages/language.py). The API, the console and the logs are in English.
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("es", "Español")]
+LOCALE_PATHS = [BASE_DIR / "config" / "locale"]
 TIME_ZONE = "UTC"
-USE_I18N = False
 USE_TZ = True
 FORMAT_MODULE_PATH = "config.console.formats"  # date formats of the console
 # The folder for metrics of all processes (config/metrics.py); prometheus_client reads it when imported.

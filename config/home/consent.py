@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
@@ -84,15 +85,18 @@ def _refused(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
 
 
 @csrf_exempt  # for programs, which begin the device flow by POST
-def device(request: HttpRequest) -> HttpResponse:
+def begin_device_flow_or_ask_for_code(request: HttpRequest) -> HttpResponse:
     """Begin the device flow for an OAuth client (POST), or show the page on which a person enters the client's code."""
-    return device_authorization(request) if request.method == "POST" else _enter_device_code(request)
+    if request.method != "POST":
+        return _enter_device_code(request)
+    with translation.override(settings.LANGUAGE_CODE):  # programs get English answers
+        return device_authorization(request)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
-def decide_about_device(request: HttpRequest) -> HttpResponse:
+def decide_about_device_code(request: HttpRequest) -> HttpResponse:
     """Page: what the OAuth client with the entered code asks for, and the form to allow it."""
     bucket = rate_limit.Bucket(f"device-code:{request.user.pk}", ENTERED_CODES_PER_MINUTE)
     if not rate_limit.apply_rate_limits(bucket).allowed:

@@ -10,8 +10,8 @@ WORKSPACE_PATH = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
     path("oauth/authorize", consent.authorize, name="oauth-authorize"),
-    path("oauth/device", consent.device, name="oauth-device"),
-    path("oauth/device/decide", consent.decide_about_device, name="oauth-device-decide"),
+    path("oauth/device", consent.begin_device_flow_or_ask_for_code, name="oauth-device"),
+    path("oauth/device/decide", consent.decide_about_device_code, name="oauth-device-decide"),
     path(WORKSPACE_PATH, home.workspace_home, name="home"),
     path(f"{WORKSPACE_PATH}/agents", agents.agent_list, name="agents"),
     path(f"{WORKSPACE_PATH}/agents/new", agents.new_agent, name="agent-new"),
