@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.models import ConnectedAccount, ConnectionAttempt
+from accounts.models import Avatar, ConnectedAccount, ConnectionAttempt
 from accounts.platforms.registry import PLATFORMS
 from accounts.services.check import check_and_update_account
 from config.api.admin import ReadOnlyAdmin
@@ -47,6 +47,14 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
             ),
             "Asked; the status is what the platform said",
         )
+
+
+@admin.register(Avatar)
+class AvatarAdmin(ReadOnlyAdmin):
+    list_display = ("account", "source_url", "fetched_at", "due_at", "failures")
+    list_select_related = ("account",)
+    indexed_lookups = {"acc": "account_id"}
+    secrets = ("content",)
 
 
 @admin.register(ConnectionAttempt)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.urls import reverse
 
 from accounts.platforms.types import AccountLimitsAndScopes, Grant
 from config.api.caller import Caller
@@ -20,6 +21,7 @@ class ConnectedAccount(TimestampedModel):
     times that posts have reserved, and `held_until` the end of a pause that the platform asked for (services/pace.py).
     `slots` are the weekly times at which its posts may be published (slots.py), in the zone `slot_timezone`.
     `limits` are the limits of the account's server, when last read, on platforms whose servers differ.
+    `avatar_digest` identifies the content of the account's Avatar; it is empty if there is none.
     """
 
     class Status(models.TextChoices):
@@ -40,6 +42,7 @@ class ConnectedAccount(TimestampedModel):
     handle = models.CharField(max_length=255, blank=True)
     display_name = models.CharField(max_length=255, blank=True)
     avatar_url = models.CharField(max_length=2048, blank=True)
+    avatar_digest = models.CharField(max_length=16, blank=True, default="", db_default="")
     profile_url = models.CharField(max_length=2048, blank=True)
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.ACTIVE)
     scopes = models.JSONField(default=list)
@@ -75,6 +78,13 @@ class ConnectedAccount(TimestampedModel):
     def __str__(self) -> str:
         return f"{self.platform} {self.handle} ({self.id})"
 
+    @property
+    def avatar_address(self) -> str:
+        """Return the address at which the service serves the account's profile picture; "" if it has none."""
+        if not self.avatar_digest:
+            return ""
+        return reverse("account-avatar", args=[self.workspace_id, self.id, self.avatar_digest])
+
     def details_for_capabilities(self) -> AccountLimitsAndScopes:
         """Return a connected account's id, server limits and OAuth scopes, on which the limits for its posts depend."""
         return AccountLimitsAndScopes(self.external_id, self.limits, tuple(self.scopes))
@@ -82,6 +92,24 @@ class ConnectedAccount(TimestampedModel):
     def decrypted_grant(self) -> Grant:
         """Return the decrypted credentials and OAuth tokens of the account. Raises SealedValueError if decryption fails."""
         return Grant(self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at, limits=self.limits)
+
+
+class Avatar(models.Model):
+    """The model of an account's profile picture: a small WebP file, which is empty until it was fetched from the platform.
+
+    Every connected account has a row except sandbox accounts, and disconnecting deletes it. `avatar_digest` of the account
+    identifies the content. `source_url` is where it was fetched from, and `due_at` the time of the next attempt to fetch it.
+    """
+
+    account = models.OneToOneField(ConnectedAccount, on_delete=models.CASCADE, primary_key=True, related_name="avatar")
+    content = models.BinaryField(default=b"")
+    source_url = models.CharField(max_length=2048, blank=True)
+    fetched_at = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(db_index=True)
+    failures = models.PositiveSmallIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"Avatar of {self.account_id}"
 
 
 class ConnectionAttempt(TimestampedModel):

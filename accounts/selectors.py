@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import QuerySet
 
-from accounts.models import ConnectedAccount, ConnectionAttempt
+from accounts.models import Avatar, ConnectedAccount, ConnectionAttempt
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import all_adapters
 from agents.models import Agent, ApiKey
@@ -46,6 +46,17 @@ def platforms_of_accounts(*, workspace_id: str, account_ids: Iterable[str]) -> d
     """Query the platforms of the workspace's accounts with these ids; the result has no others."""
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, pk__in=list(account_ids))
     return dict(rows.values_list("pk", "platform"))
+
+
+def avatar_content(*, caller: Caller, workspace_id: str, account_id: str, digest: str) -> bytes | None:
+    """Return the profile picture of the workspace's account as a WebP file; None if it has none with this digest.
+
+    Raises NotFound, ScopeMissing.
+    """
+    require_access(caller, workspace_id, "accounts.read", write=False)
+    accounts = Avatar.objects.filter(account__workspace_id=workspace_id, account__avatar_digest=digest)
+    content = accounts.filter(pk=account_id).values_list("content", flat=True).first()
+    return bytes(content) if content else None
 
 
 def get_accessible_account(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:

@@ -1,4 +1,4 @@
-"""Periodic Celery tasks for accounts: disconnecting, renewing tokens, deleting connection attempts."""
+"""Periodic Celery tasks for accounts: disconnecting, renewing tokens, fetching pictures, deleting connection attempts."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ def disconnect_accounts_of_deleted_workspaces() -> int:
 def renew_expiring_tokens() -> int:
     """Celery task that renews the OAuth tokens of connected accounts before they expire."""
     return services.renew_expiring_tokens()
+
+
+@shared_task
+def fetch_due_avatars() -> int:
+    """Celery task that fetches the profile pictures of accounts that were connected just now or a week ago."""
+    return services.fetch_due_avatars()
 
 
 @shared_task

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from accounts.dashboard import accounts, connect_oauth, connect_platform, slots
+from accounts.dashboard import accounts, avatars, connect_oauth, connect_platform, slots
 from accounts.views import AccountViewSet, CompleteConnectionViewSet, ServiceCapabilitiesViewSet
 
 WORKSPACE_PATH = "dashboard/workspaces/<str:workspace_id>"
@@ -27,6 +27,7 @@ urlpatterns = [
         name="account-connect",
     ),
     path(f"{WORKSPACE_PATH}/accounts/<str:account_id>", accounts.account_details, name="account"),
+    path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/avatar/<str:digest>", avatars.serve_avatar, name="account-avatar"),
     path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/slots", slots.slots, name="account-slots"),
     path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/check", accounts.check_account_now, name="account-check"),
     path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/disconnect", accounts.disconnect_account, name="account-disconnect"),

@@ -45,6 +45,7 @@ class Platform:
     # JSON Schemas of strings by name; `title` is the label for people, `writeOnly` marks a secret.
     credentials_schema: ClassVar[Mapping[str, Any] | None] = None
     irreversible: ClassVar[frozenset[str]] = frozenset()  # the phases of a publication that publish
+    bills_reads_of_accounts: ClassVar[bool] = False  # if so, `identify` is called only for people, not periodically
     settles_seconds: ClassVar[float] = 60.0  # how long the platform may still carry out a request that got no answer
 
     def unavailable_reason(self, method: str) -> str | None:

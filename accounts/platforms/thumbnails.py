@@ -1,4 +1,4 @@
-"""Thumbnails for link cards: makes a small JPEG of a picture from an untrusted web page.
+"""Thumbnails of untrusted pictures: a small JPEG for the card of a web page, and a square WebP for an avatar.
 
 The type is detected by the first bytes, as for uploads, and the dimensions are read before anything is decoded: a file of
 some kilobytes may claim a picture of gigabytes. No metadata of the picture goes into the thumbnail.
@@ -32,6 +32,26 @@ def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
             image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
             return _encoded(_opaque(ImageOps.exif_transpose(image)), "JPEG", max_bytes)
     except Exception:  # decoders raise anything from SyntaxError to EOFError; the card is published without a picture
+        return None
+
+
+def square_webp(content: bytes) -> bytes | None:
+    """Return the middle of a profile picture as a square WebP of at most AVATAR_SIDE pixels and MAX_AVATAR_BYTES.
+
+    None as for `jpeg_thumbnail`.
+    """
+    try:
+        with _decodes, Image.open(io.BytesIO(content), formats=FORMATS) as opened:
+            if opened.width * opened.height > MAX_PIXELS:
+                return None
+            # The pixels of a palette cannot be mixed.
+            image = opened.convert("RGBA") if opened.mode in ("P", "1") else opened
+            shortest = min(image.size)
+            side = min(AVATAR_SIDE, shortest)
+            image.thumbnail((max(image.size) * side / shortest,) * 2)
+            square = ImageOps.fit(_opaque(ImageOps.exif_transpose(image)), (side, side))
+            return _encoded(square, "WEBP", MAX_AVATAR_BYTES)
+    except Exception:  # as above; the account is shown by its initials
         return None
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts import selectors
 from accounts.errors import platform_error_as_api_error
-from accounts.models import ConnectedAccount
+from accounts.models import Avatar, ConnectedAccount
 from accounts.platforms.errors import PlatformError, ReauthRequired, TokenExpired
 from accounts.platforms.registry import adapter_or_simulator
+from accounts.platforms.types import Identity
+from accounts.services.avatars import current_avatar_url, schedule_avatar
 from accounts.services.tokens import mark_needs_reauth_unless_renewed, renew_or_await_tokens
 from config.api.caller import Caller
 from config.api.request_limits import OUTBOUND_SECONDS, limit_outbound_requests
@@ -53,15 +56,29 @@ def check_and_update_account(*, caller: Caller, account_id: str) -> ConnectedAcc
     except PlatformError as error:
         raise platform_error_as_api_error(error) from error
     else:
-        _connected_row(account).update(
-            handle=identity.handle[:255],
-            display_name=identity.display_name[:255] or account.display_name,
-            limits=dict(identity.limits) or account.limits,
-            status=ConnectedAccount.Status.ACTIVE,
-        )
+        _store_identity(account, identity)
     _connected_row(account).update(last_checked_at=timezone.now())
     account.refresh_from_db()
     return account
+
+
+def _store_identity(account: ConnectedAccount, identity: Identity) -> None:
+    """Store what the platform answered about a checked account, and schedule its picture if that is new or was never fetched.
+
+    Nothing is stored if the account was disconnected meanwhile.
+    """
+    picture = current_avatar_url(account, identity)
+    with transaction.atomic():
+        connected = _connected_row(account).update(
+            handle=identity.handle[:255],
+            display_name=identity.display_name[:255] or account.display_name,
+            avatar_url=picture,
+            limits=dict(identity.limits) or account.limits,
+            status=ConnectedAccount.Status.ACTIVE,
+        )
+        # Accounts that were connected by a release without avatars have no row.
+        if connected and (picture != account.avatar_url or not Avatar.objects.filter(pk=account.pk).exists()):
+            schedule_avatar(account)
 
 
 def _mark_undecryptable(account: ConnectedAccount, error: SealedValueError) -> ConnectedAccount:

@@ -17,6 +17,7 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import PLATFORMS, get_adapter
 from accounts.platforms.schemas import MAX_VIOLATIONS, schema_violations
 from accounts.platforms.types import AuthorizedAccount
+from accounts.services.avatars import schedule_avatar
 from accounts.services.connection_attempts import BegunAttempt, begin_attempt
 from accounts.services.tokens import renewal_time
 from auditlog.services import record_entry
@@ -63,7 +64,7 @@ def connect_account_or_begin_oauth(
     except PlatformError as error:
         raise platform_error_as_api_error(error) from error
     with transaction.atomic():
-        account = save_account(workspace_id, chosen.name, method, connection)
+        account = insert_or_update_account(workspace_id, chosen.name, method, connection)
         _record(caller, account)
     return account
 
@@ -115,7 +116,9 @@ def _problems_of(problem: ValidationError) -> list[tuple[str, str, str]]:
     return [("", rule, f"Does not fit the credentials_schema of GET /capabilities: {rule} {value}.")]
 
 
-def save_account(workspace_id: str, platform_name: str, method: str, connection: AuthorizedAccount) -> ConnectedAccount:
+def insert_or_update_account(
+    workspace_id: str, platform_name: str, method: str, connection: AuthorizedAccount
+) -> ConnectedAccount:
     """Insert or update a connected account in the database, inside the transaction that the calling function began.
 
     The row is locked, so that two simultaneous connections produce one account.
@@ -135,6 +138,7 @@ def save_account(workspace_id: str, platform_name: str, method: str, connection:
     account.refresh_at, account.refresh_failures = renewal_time(connection.grant.expires_at), 0
     account.last_checked_at = timezone.now()
     account.save()
+    schedule_avatar(account)
     return account
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from accounts import selectors
-from accounts.models import ConnectedAccount
+from accounts.models import Avatar, ConnectedAccount
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Grant
@@ -20,7 +21,10 @@ from config.db.encryption import SealedValueError
 
 logger = logging.getLogger(__name__)
 # Fields that are cleared when an account is disconnected. Without the lease, a running refresh stores nothing.
-CLEARED_FIELDS = dict.fromkeys(("credentials", "tokens", "token_expires_at", "refresh_lease_until", "refresh_at"))
+CLEARED_FIELDS: dict[str, Any] = {
+    **dict.fromkeys(("credentials", "tokens", "token_expires_at", "refresh_lease_until", "refresh_at")),
+    "avatar_digest": "",
+}
 
 
 def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False) -> ConnectedAccount:
@@ -52,6 +56,7 @@ def _clear_secrets(caller: Caller, account: ConnectedAccount, *, clears: bool, d
             setattr(account, name, empty)
         if clears:
             account.save(update_fields=["status", *CLEARED_FIELDS, "updated_at"])
+            Avatar.objects.filter(pk=account.pk).delete()
         record_entry(
             caller=caller,
             operation="accounts.disconnect",
@@ -73,10 +78,12 @@ def disconnect_accounts_of_deleted_workspaces(*, limit: int = 200) -> int:
     for account in connected.filter(workspace__status=WorkspaceStatus.DELETED).order_by("pk")[:limit]:
         grant = _decrypted_grant(account)
         # An account whose secrets were renewed since it was read waits for the next run, which revokes the new secrets.
-        if connected.filter(pk=account.pk, updated_at=account.updated_at).update(
-            status=ConnectedAccount.Status.DISCONNECTED, updated_at=timezone.now(), **CLEARED_FIELDS
-        ):
-            cleared.append((account, grant))
+        with transaction.atomic():
+            if connected.filter(pk=account.pk, updated_at=account.updated_at).update(
+                status=ConnectedAccount.Status.DISCONNECTED, updated_at=timezone.now(), **CLEARED_FIELDS
+            ):
+                Avatar.objects.filter(pk=account.pk).delete()
+                cleared.append((account, grant))
     for account, grant in cleared:
         if grant is not None:
             _revoke(account, grant)

@@ -17,7 +17,7 @@ from django.db import transaction
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.types import AuthorizedAccount, Identity
-from accounts.services.connect import save_account
+from accounts.services.connect import insert_or_update_account
 from accounts.services.connection_attempts import (
     exchange_code,
     find_unexpired_attempt,
@@ -125,7 +125,7 @@ def _attach(
     if chosen is None:
         raise ValidationFailed.for_field("choice", "This login opens no such account.", "not_found")
     with transaction.atomic():
-        account = save_account(attempt.workspace_id, attempt.platform, ConnectedAccount.Method.OAUTH, chosen)
+        account = insert_or_update_account(attempt.workspace_id, attempt.platform, ConnectedAccount.Method.OAUTH, chosen)
         # A login with one account ends the attempt. With several, more can be attached until the attempt expires.
         over = {"opened": None} if len(connections) == 1 else {}
         ConnectionAttempt.objects.filter(pk=attempt.pk).update(account_id=account.id, **over)

@@ -15,10 +15,10 @@ from typing import Any
 
 from accounts.platforms.bluesky.xrpc import Xrpc, XrpcError
 from accounts.platforms.http.responses import (
-    https_url_or_empty,
     object_or_empty,
     objects_in,
     one_line,
+    picture_url_or_empty,
     required_matching_text,
 )
 from accounts.platforms.types import Identity
@@ -94,7 +94,7 @@ def fetch_identity(server: Xrpc, did: str, handle: str) -> Identity:
         external_id=did,
         handle=handle,
         display_name=one_line(profile.get("displayName")),
-        avatar_url=https_url_or_empty(profile.get("avatar")),
+        avatar_url=picture_url_or_empty(profile.get("avatar")),
         profile_url=f"https://bsky.app/profile/{did}",
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from config.outbound import NoAnswer, Response
+from config.outbound import DestinationNotAllowed, NoAnswer, Response, check_url_without_lookup
 
 MAX_LINE_LENGTH = 300
 MAX_WAIT_SECONDS = 86_400.0
@@ -69,6 +69,15 @@ def required_matching_text(entity: Mapping[str, Any], name: str, pattern: re.Pat
 def https_url_or_empty(value: Any) -> str:
     """Return a URL from a platform's response if it is a valid https URL, otherwise an empty string."""
     return value if isinstance(value, str) and _HTTPS_URL.fullmatch(value) else ""
+
+
+def picture_url_or_empty(value: Any) -> str:
+    """Return the URL of a picture from a platform's response if the service may fetch it, otherwise an empty string."""
+    try:
+        check_url_without_lookup(value if isinstance(value, str) else "")
+    except DestinationNotAllowed:
+        return ""
+    return str(value)
 
 
 def one_line(value: Any) -> str:

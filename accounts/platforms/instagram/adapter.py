@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected, ReauthRequired
-from accounts.platforms.http.responses import https_url_or_empty, one_line
+from accounts.platforms.http.responses import one_line, picture_url_or_empty
 from accounts.platforms.instagram import containers, posts
 from accounts.platforms.instagram.capabilities import CAPABILITIES, REQUIRED_SCOPES, SCOPES, SETUP
 from accounts.platforms.instagram.errors import ERRORS
@@ -96,7 +96,7 @@ class Instagram(MetaPlatform):
                 external_id=id_of(user, "user_id"),
                 handle=username,
                 display_name=one_line(user.get("name")),
-                avatar_url=https_url_or_empty(user.get("profile_picture_url")),
+                avatar_url=picture_url_or_empty(user.get("profile_picture_url")),
                 profile_url=f"{SITE}/{username}/",
             ),
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.http.responses import https_url_or_empty, one_line
+from accounts.platforms.http.responses import one_line, picture_url_or_empty
 from accounts.platforms.meta.graph import id_of, unversioned_address, username_of
 from accounts.platforms.meta.platform import MetaApplication, MetaPlatform
 from accounts.platforms.threads import containers, posts
@@ -77,7 +77,7 @@ class Threads(MetaPlatform):
                 external_id=id_of(user),
                 handle=username,
                 display_name=one_line(user.get("name")),
-                avatar_url=https_url_or_empty(user.get("threads_profile_picture_url")),
+                avatar_url=picture_url_or_empty(user.get("threads_profile_picture_url")),
                 profile_url=f"https://www.threads.com/@{username}",
             ),
         )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import https_url_or_empty, object_or_empty, one_line, required_matching_text
+from accounts.platforms.http.responses import object_or_empty, one_line, picture_url_or_empty, required_matching_text
 from accounts.platforms.post_look import PostLook
 from accounts.platforms.tiktok import posts, publishing
 from accounts.platforms.tiktok.capabilities import CAPABILITIES, SCOPES, SETUP
@@ -65,7 +65,7 @@ class TikTok(OAuthPlatform):
                 external_id=open_id,
                 handle=username,
                 display_name=one_line(user.get("display_name")),
-                avatar_url=https_url_or_empty(user.get("avatar_url")),
+                avatar_url=picture_url_or_empty(user.get("avatar_url")),
                 profile_url=profile_url(username),
             ),
         )

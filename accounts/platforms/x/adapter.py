@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import https_url_or_empty, one_line, required_matching_text
+from accounts.platforms.http.responses import one_line, picture_url_or_empty, required_matching_text
 from accounts.platforms.types import Content, Grant, Identity, NotPublishedProof, Progress, Published
 from accounts.platforms.x import media, posts
 from accounts.platforms.x.capabilities import CAPABILITIES, SCOPES, SETUP
@@ -35,6 +35,7 @@ class X(OAuthPlatform):
     setup = SETUP
     errors = ERRORS
     irreversible = frozenset({"create"})
+    bills_reads_of_accounts = True
     # Longer than any request takes, because a published post appears in the account's list of posts only after a while.
     settles_seconds = 180.0
 
@@ -47,7 +48,7 @@ class X(OAuthPlatform):
             external_id=id_of(user),
             handle=username,
             display_name=one_line(user.get("name")),
-            avatar_url=https_url_or_empty(user.get("profile_image_url")),
+            avatar_url=picture_url_or_empty(user.get("profile_image_url")),
             profile_url=f"{SITE}/{username}",
         )
         return (identity,)

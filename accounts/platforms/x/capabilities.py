@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import URL_LENGTH, code_point_length, x_has_url, x_weighted_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
@@ -120,9 +122,14 @@ SETUP = OperatorSetup(
             scopes=SCOPES,
             settings=("X_CLIENT_ID", "X_CLIENT_SECRET"),
             notes=(
-                "X bills the operator for each post: 0.015 US dollars, or 0.200 with a link (prices of April 2026).",
-                "Each post of a thread is billed. PRICE_LIST sets what this service charges for it.",
-                "All accounts of an app together may publish 10,000 posts in 24 hours.",
+                gettext_noop(
+                    "X bills the operator for each post: 0.015 US dollars, or 0.200 with a link (prices of April 2026)."
+                ),
+                gettext_noop("Each post of a thread is billed. PRICE_LIST sets what this service charges for it."),
+                gettext_noop(
+                    "X may bill reads of accounts, so their pictures are updated only when they are connected or checked."
+                ),
+                gettext_noop("All accounts of an app together may publish 10,000 posts in 24 hours."),
             ),
         ),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from django import template
@@ -38,6 +38,17 @@ _WORDS = {
     "partial": "Partly published",
     "dead_letter": "Given up",
 }
+
+
+class AccountWithAvatar(Protocol):
+    """A connected account, as the template tag `account_avatar` needs it; `avatar_address` is "" without a picture."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def platform(self) -> str: ...
+    @property
+    def avatar_address(self) -> str: ...
 
 
 @register.simple_tag
@@ -90,18 +101,27 @@ def platform_mark(name: str, beside_label: bool = False) -> SafeString:
 
 
 @register.simple_tag
-def account_avatar(account_id: str, name: str, platform: str) -> SafeString:
-    """Template tag: show the initials of an account's name with the mark of its platform, beside words that say both."""
-    shown = (avatar(account_id, name), platform_mark(platform, beside_label=True))
-    return format_html('<span class="account-avatar">{}{}</span>', *shown)
+def account_avatar(account: AccountWithAvatar, name: str, size: str = "") -> SafeString:
+    """Template tag: show the picture of an account, or the initials of `name`, with the mark of its platform.
+
+    Words beside it say both. `size` is "small" in lines of text.
+    """
+    shown = (avatar(account.id, name, picture=account.avatar_address), platform_mark(account.platform, beside_label=True))
+    return format_html('<span class="account-avatar {}">{}{}</span>', size, *shown)
 
 
 @register.simple_tag
-def avatar(row_id: str, name: str, shape: str = "") -> SafeString:
-    """Template tag: show the initials of a name in a circle, or "square", whose colour follows from the row's id."""
+def avatar(row_id: str, name: str, shape: str = "", picture: str = "") -> SafeString:
+    """Template tag: show the picture at the address `picture`, or the initials of a name, in a circle, or "square".
+
+    The colour of the circle follows from the row's id.
+    """
     words = re.findall(r"\w+", name) or ["?"]
     initials = "".join(word[0] for word in words[:2]).upper()
     hue = zlib.crc32(row_id.encode()) % AVATAR_HUES
+    if picture:
+        image = '<img class="avatar hue-{} {}" src="{}" alt="" width="36" height="36" loading="lazy">'
+        return format_html(image, hue, shape, picture)
     return format_html('<span class="avatar hue-{} {}" aria-hidden="true">{}</span>', hue, shape, initials)
 
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
-from accounts.services.connect import save_account
+from accounts.services.connect import insert_or_update_account
 from tests.accounts.platforms.contract.world import World
 from tests.accounts.platforms.contract.worlds import WORLDS, world_of
 from tests.posts.rows import NOON
@@ -41,4 +41,4 @@ def account(world: World, workspace: Workspace) -> ConnectedAccount:
     """The account, connected and stored as the service does it."""
     connection = world.connection()
     with transaction.atomic():
-        return save_account(workspace.id, world.name, world.method, connection)
+        return insert_or_update_account(workspace.id, world.name, world.method, connection)
