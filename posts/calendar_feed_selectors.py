@@ -14,7 +14,7 @@ from config.api.caller import Caller, WorkspaceStatus, require_access
 from config.api.errors import UserSessionRequired, missing_or_foreign_id_error
 from config.api.paging import Page, paginate_newest_first
 from config.db.ids import is_id
-from posts.day_lists import SHOWN_AT, calendar_targets
+from posts.day_lists import calendar_targets, targets_in_calendars
 from posts.models import CalendarFeed, PostTarget
 from posts.target_times import MAX_SCHEDULE_AHEAD
 
@@ -71,7 +71,7 @@ def targets_in_feed(workspace_id: str) -> list[PostTarget]:
 def _window_with_enough_targets(workspace_id: str, now: datetime) -> tuple[datetime, datetime]:
     """Return the part of the feed's time span outside of which it shows no targets, because an account alone has enough."""
     begin, end = now - SHOWN_BEFORE, now + MAX_SCHEDULE_AHEAD
-    of_account = PostTarget.objects.annotate(shown_at=SHOWN_AT).filter(account=OuterRef("pk"))
+    of_account = targets_in_calendars().filter(account=OuterRef("pk"))
     before = of_account.filter(shown_at__gte=begin, shown_at__lt=now).order_by("-shown_at").values("shown_at")
     ahead = of_account.filter(shown_at__gte=now, shown_at__lt=end).order_by("shown_at").values("shown_at")
     times: dict[str, Any] = {

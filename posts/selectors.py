@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
@@ -182,7 +183,7 @@ def search_posts(
     rows = PostGroup.objects.filter(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
     )
-    rows = _with_target(rows, platform, account_id)
+    rows = _with_target(_with_status(rows, status), platform, account_id)
     if text is None:
         return paginate_newest_first(rows, limit=limit, cursor=cursor, fetch=fetch_post_summaries)
     matching = Q(text__icontains=text)
@@ -202,6 +203,15 @@ def require_in_workspace(workspace_id: str, *, account_id: str | None, agent_id:
         raise missing_or_foreign_id_error(None, "account")
     if agent_id and not Agent.objects.filter(pk=agent_id, workspace_id=workspace_id).exists():
         raise missing_or_foreign_id_error(None, "agent")
+
+
+def _with_status(rows: QuerySet[PostGroup], status: str | None) -> QuerySet[PostGroup]:
+    """Filter post groups by status.
+
+    The status is part of the SQL: PostgreSQL plans a prepared statement once for all values of its parameters, and that plan
+    would search the whole history for a rare status instead of using `group_attention`.
+    """
+    return rows if status is None else rows.filter(status=RawSQL(f"'{GroupStatus(status).value}'", ()))  # noqa: S611 - one of the statuses
 
 
 def _with_target(rows: QuerySet[PostGroup], platform: str | None, account_id: str | None) -> QuerySet[PostGroup]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from functools import cache
-from typing import NamedTuple
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -14,7 +15,10 @@ from posts.states import earliest_scheduled_at
 
 
 class TargetSummary(NamedTuple):
-    """The summary of a post target for lists of posts, with only the columns that the lists show."""
+    """The summary of a post target for lists of posts, with only the columns that the lists show.
+
+    `scheduled_at` is not read for the list of a day.
+    """
 
     id: str
     platform: str
@@ -27,6 +31,7 @@ class PostSummary(NamedTuple):
     """The summary of a post group for lists of posts: the columns that the lists show, and summaries of its targets.
 
     `scheduled_at` is the time in the list: of the first target on a day, or else the earliest of the unfinished targets.
+    `created_at` is not read for the list of a day.
     """
 
     id: str
@@ -34,17 +39,12 @@ class PostSummary(NamedTuple):
     scheduled_at: datetime | None
     text: str
     sandbox: bool
-    created_at: datetime
+    created_at: datetime | None
     targets: list[TargetSummary]
 
     @property
     def pk(self) -> str:
         return self.id
-
-    @property
-    def listed_at(self) -> datetime | None:
-        """Return the time by which a list of a day is sorted."""
-        return self.scheduled_at
 
 
 _GROUP_COLUMNS, _TARGET_COLUMNS = PostSummary._fields[:-1], TargetSummary._fields
@@ -53,30 +53,38 @@ _GROUP_COLUMNS, _TARGET_COLUMNS = PostSummary._fields[:-1], TargetSummary._field
 def fetch_post_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
     """Read the summaries of the post groups of a queryset, and of their targets, with one statement.
 
-    The queryset must be sorted by columns of the summaries. Its annotation `listed_at`, if there is one, is the time of each
-    group in the list.
+    The queryset must be sorted by ids, with the newest first.
     """
-    dated = "listed_at" in groups.query.annotations
-    names = ["listed_at" if dated and name == "scheduled_at" else name for name in _GROUP_COLUMNS]
-    page, params = groups.values_list(*names).query.sql_with_params()
-    column = {name: quoted_column(PostTarget._meta.get_field(name)) for name in (*_TARGET_COLUMNS, "group", "position")}
-    order = [
-        f"page.{name.strip('-').replace('pk', 'id')}{' DESC' * name.startswith('-')}"
-        for name in map(str, groups.query.order_by)
+    page, params = groups.values_list(*_GROUP_COLUMNS).query.sql_with_params()
+    return [
+        each._replace(scheduled_at=earliest_scheduled_at(each.targets))
+        for each in read_post_summaries(page, params, order="page.id DESC", with_times=True)
     ]
-    sql = (  # the names are those of the models
-        f"SELECT page.*, {', '.join(map(column.__getitem__, _TARGET_COLUMNS))} FROM ({page}) page "  # noqa: S608
-        f"LEFT JOIN {PostTarget._meta.db_table} ON {column['group']} = page.id "
-        f"ORDER BY {', '.join(order)}, {column['position']}"
-    )
-    width = len(_GROUP_COLUMNS)
+
+
+def read_post_summaries(page: str, params: Sequence[Any], *, order: str, with_times: bool) -> list[PostSummary]:
+    """Run a SELECT of the columns of summaries without their targets, joined with the targets, in the SQL `order`.
+
+    `with_times`: also read the times of the targets.
+    """
     summaries: list[PostSummary] = []
-    for row in read_rows(sql, params, _converters()):
+    width = len(_GROUP_COLUMNS)
+    for row in read_rows(_with_targets(page, order, with_times), params, _converters()):
         if not summaries or summaries[-1].id != row[0]:
             summaries.append(PostSummary._make((*row[:width], [])))
         if row[width] is not None:
             summaries[-1].targets.append(TargetSummary._make(row[width:]))
-    return summaries if dated else [each._replace(scheduled_at=earliest_scheduled_at(each.targets)) for each in summaries]
+    return summaries
+
+
+@lru_cache(maxsize=100)
+def _with_targets(page: str, order: str, with_times: bool) -> str:
+    column = {name: quoted_column(PostTarget._meta.get_field(name)) for name in (*_TARGET_COLUMNS, "group", "position")}
+    shown = [column[name] if with_times or name != "scheduled_at" else "NULL" for name in _TARGET_COLUMNS]
+    return (  # the names are those of the models
+        f"SELECT page.*, {', '.join(shown)} FROM ({page}) page "  # noqa: S608 - only constants
+        f"LEFT JOIN {PostTarget._meta.db_table} ON {column['group']} = page.id ORDER BY {order}, {column['position']}"
+    )
 
 
 @cache

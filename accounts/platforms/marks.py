@@ -20,7 +20,7 @@ ICONS = files("fontawesomefree") / "static/fontawesomefree/svgs/brands"
 def platform_mark_sprite(names: tuple[str, ...]) -> SafeString:
     """Return an invisible SVG with the marks of these platforms, for pages that show each of them many times.
 
-    `<use href="#mark-bluesky">` then shows a mark.
+    `platform_mark_from_sprite` then shows a mark.
     """
     symbols = ((name, _colour(name), _glyph(name)) for name in names)
     drawn = format_html_join(
@@ -32,19 +32,29 @@ def platform_mark_sprite(names: tuple[str, ...]) -> SafeString:
 
 
 @cache
+def platform_mark_from_sprite(name: str, *, beside_label: bool = False) -> SafeString:
+    """Return a platform's mark on a page that has `platform_mark_sprite`; spoken as that of `platform_mark`."""
+    mark = '<svg class="platform-mark" width="20" height="20"{}><use href="#mark-{}"></use></svg>'
+    return format_html(mark, _spoken(name, beside_label), name)
+
+
+@cache
 def platform_mark(name: str, *, beside_label: bool = False) -> SafeString:
     """Return a platform's mark as SVG for a page; a platform without an icon has its first letter.
 
     Screen readers read the platform's name, unless the mark is `beside_label`, which has the same words.
     """
-    spoken = {"aria-hidden": "true"} if beside_label else {"role": "img", "aria-label": platform_label(name)}
     return format_html(
         '<svg class="platform-mark" viewBox="0 0 32 32" width="20" height="20"{}>'
         '<rect width="32" height="32" rx="8" fill="{}"></rect>{}</svg>',
-        flatatt(spoken),
+        _spoken(name, beside_label),
         _colour(name),
         _glyph(name),
     )
+
+
+def _spoken(name: str, beside_label: bool) -> SafeString:
+    return flatatt({"aria-hidden": "true"} if beside_label else {"role": "img", "aria-label": platform_label(name)})
 
 
 def _colour(name: str) -> str:

@@ -84,26 +84,35 @@ def paginate_with_scan_limit(
     return Page(page.rows, _encoded(last))
 
 
-def paginate_earliest_first(
-    queryset: QuerySet[Row],
-    *,
-    field: str,
-    limit: int,
-    cursor: str | None = None,
-    fetch: Callable[[QuerySet[Row]], list[Any]] = list,
-) -> Page[Any]:
-    """Return one page of a list, earliest first by a time field and then by id: the rows that follow the request's cursor.
-
-    `fetch` reads the rows of a sorted queryset; they have at least the time and a `pk`.
-    """
-    if cursor is not None:
-        text, _, pk = _decoded(cursor).partition("|")
-        at = _time(text)
-        _refuse_unless(at is not None and is_id(pk, _prefix(queryset)))
+def paginate_earliest_first(queryset: QuerySet[Row], *, field: str, limit: int, cursor: str | None = None) -> Page[Row]:
+    """Return one page of a list, earliest first by a time field and then by id: the rows that follow the request's cursor."""
+    if after := position_in_earliest_first(cursor, queryset.model):
+        at, pk = after
         queryset = queryset.filter(Q(**{f"{field}__gt": at}) | Q(**{field: at, "pk__gt": pk}))
-    rows = fetch(queryset.order_by(field, "pk")[: limit + 1])
-    last = rows[limit - 1] if len(rows) > limit else None
-    return Page(rows[:limit], _encoded(f"{getattr(last, field).isoformat()}|{last.pk}") if last else None)
+    return page_of_rows_earliest_first(list(queryset.order_by(field, "pk")[: limit + 1]), field=field, limit=limit)
+
+
+def position_in_earliest_first(cursor: str | None, model: type[Model]) -> tuple[datetime, str] | None:
+    """Return the time and the id of the row of a model after which a page begins that is sorted by both; None for the first.
+
+    Raises ValidationFailed for a bad cursor.
+    """
+    if cursor is None:
+        return None
+    text, _, pk = _decoded(cursor).partition("|")
+    at = _time(text)
+    if at is None or not is_id(pk, _prefix(model)):
+        raise _invalid_cursor()
+    return at, pk
+
+
+def page_of_rows_earliest_first(rows: list[Item], *, field: str, limit: int) -> Page[Item]:
+    """Make a page of rows that are sorted by a time field and then by `id`, with the cursor of the next page.
+
+    `rows` holds up to `limit` + 1 rows: one more than the page shows if another page follows.
+    """
+    last: Any = rows[limit - 1] if len(rows) > limit else None
+    return Page(rows[:limit], _encoded(f"{getattr(last, field).isoformat()}|{last.id}") if last else None)
 
 
 def page_body(plural: str, page: Page[Any]) -> dict[str, Any]:
@@ -116,7 +125,8 @@ def _after(queryset: QuerySet[Row], cursor: str | None) -> QuerySet[Row]:
     if cursor is None:
         return queryset
     pk = _decoded(cursor)
-    _refuse_unless(is_id(pk, _prefix(queryset)))
+    if not is_id(pk, _prefix(queryset.model)):
+        raise _invalid_cursor()
     return queryset.filter(pk__lt=pk)
 
 
@@ -128,8 +138,8 @@ def _time(text: str) -> datetime | None:
         return None
 
 
-def _prefix(queryset: QuerySet[Row]) -> str:
-    return cast(PrefixedIdField, queryset.model._meta.pk).prefix
+def _prefix(model: type[Model]) -> str:
+    return cast(PrefixedIdField, model._meta.pk).prefix
 
 
 def _encoded(position: str) -> str:
@@ -143,10 +153,10 @@ def _decoded(cursor: str) -> str:
     except (ValueError, binascii.Error):
         text = ""
     version, _, position = text.partition(":")
-    _refuse_unless(version == "1" and _encoded(position) == cursor)
+    if version != "1" or _encoded(position) != cursor:
+        raise _invalid_cursor()
     return position
 
 
-def _refuse_unless(right: bool) -> None:
-    if not right:
-        raise ValidationFailed.for_field("cursor", "This is not a cursor of this service.", "invalid_cursor")
+def _invalid_cursor() -> ValidationFailed:
+    return ValidationFailed.for_field("cursor", "This is not a cursor of this service.", "invalid_cursor")

@@ -15,8 +15,7 @@ from posts.dashboard.calendar_days import SPAN_OF_VIEW, date_from_query, week_of
 from posts.dashboard.calendar_entries import CalendarEntry, prepare_calendar_entries
 from posts.dashboard.calendar_slots import EmptySlot, empty_slots_by_day
 from posts.dashboard.listing import calendar_filters_from_query, post_filter_choices
-from posts.day_lists import STATUSES_NOT_IN_CALENDAR, first_calendar_posts_per_day
-from posts.models import PostGroup
+from posts.day_lists import STATUSES_NOT_IN_CALENDAR, CalendarPost, list_first_posts_of_each_day
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
@@ -107,7 +106,7 @@ class WeekDay:
     """One day of the current week with its first posts, for pages that show a part of the calendar."""
 
     date: date
-    posts: list[PostGroup]
+    posts: list[CalendarPost]
     total: int
     today: bool
 
@@ -125,7 +124,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
     span = SPAN_OF_VIEW[view](date_from_query(parameters.get("date", ""), now.date()))
     per_day, day_page = MAX_ENTRIES_PER_DAY[view], _page_of_day(parameters.get("page", "")) if view == "day" else 1
     filters = calendar_filters_from_query(page)
-    groups = first_calendar_posts_per_day(
+    groups = list_first_posts_of_each_day(
         caller=page.caller,
         workspace_id=page.workspace.id,
         window=span.window(page.zone),
@@ -169,14 +168,14 @@ def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekDay]:
     """Return the days of the current week with the first posts of each, for pages that show a part of the calendar."""
     today = timezone.localtime().date()
     span = week_of(today)
-    groups = first_calendar_posts_per_day(
+    groups = list_first_posts_of_each_day(
         caller=page.caller,
         workspace_id=page.workspace.id,
         window=span.window(page.zone),
         zone=page.zone,
         per_day=per_day,
     )
-    posts: dict[date, list[PostGroup]] = {}
+    posts: dict[date, list[CalendarPost]] = {}
     for group in groups:
         posts.setdefault(group.day, []).append(group)
     totals = {group.day: group.on_day for group in groups}

@@ -34,10 +34,10 @@ def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """
     group = get_post_group_of_workspace(page, post_group_id)
     moment = _moment_of_address(page)
-    targets = targets_at_moment(group, moment)
+    targets = targets_at_moment(group.targets.all(), moment)
     if not targets:
         raise PageRefusal("The post has no longer this time. Look at the calendar again.")
-    reason = reason_not_to_move(page, group, targets)
+    reason = reason_not_to_move(page, group.status, targets)
     sent = page.request.POST if page.request.method == "POST" else None
     schedule = ScheduleForm(sent, zone=page.zone, at=moment, required=True)
     if sent is not None and not reason and schedule.is_valid():

@@ -21,7 +21,7 @@ from billing.month_usage import workspace_month_bill, workspace_month_usage
 from config.api.caller import Caller, system_caller
 from config.jobs.claims import claim_due
 from posts.calendar_feed_selectors import targets_in_feed
-from posts.day_lists import first_calendar_posts_per_day, scheduled_posts_of_day
+from posts.day_lists import list_first_posts_of_each_day, scheduled_posts_of_day
 from posts.models import PostTarget, Series
 from posts.publishing.attempts import LEASE, claim_targets
 from posts.selectors import get_post_group, search_posts
@@ -48,7 +48,7 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
         "claim of due targets": _claim,
         "claim of due deliveries": lambda: claim_due(Delivery.objects.all(), limit=100, lease=LEASE),
         "GET /posts (a day)": lambda: scheduled_posts_of_day(**here, window=one_day, limit=50),
-        "calendar (a day)": lambda: first_calendar_posts_per_day(**here, window=one_day, zone=ZoneInfo("UTC"), per_day=50),
+        "calendar (a day)": lambda: list_first_posts_of_each_day(**here, window=one_day, zone=ZoneInfo("UTC"), per_day=50),
         "calendar feed": lambda: targets_in_feed(workspace_id),
         "GET /accounts/{id}/slots/next": lambda: next_slots(account, count=10),
         "GET /series": lambda: upcoming_occurrences_of(series_of_workspace(**here, limit=50).rows),
@@ -129,22 +129,28 @@ class Scene:
         self.account_ids = list(accounts.values_list("pk", flat=True))
         add_slots_and_series(self.workspace_id)
 
-    def load(self, first: int, last: int, report: Callable[[int], None] | None = None) -> None:
-        """Create groups of these numbers (tests/bench/history.py); with `report`, millions of them."""
-        what = {"workspace_id": self.workspace_id, "account_ids": self.account_ids, "first": first, "last": last}
+    def load(self, first: int, last: int, *, newest: int, report: Callable[[int], None] | None = None) -> None:
+        """Create groups of these numbers (tests/bench/history.py), `newest` from now; with `report`, millions of them."""
+        what = {
+            "workspace_id": self.workspace_id,
+            "account_ids": self.account_ids,
+            "first": first,
+            "last": last,
+            "newest": newest,
+        }
         if report:
             history.load_millions(report=report, **what)
         else:
             history.load(**what)  # type: ignore[arg-type]
         history.analyze()
 
-    def seconds(self, last: int) -> dict[str, float]:
-        """Return the best time of each read with a history up to that number."""
-        return {name: seconds_of(read) for name, read in self._reads(last).items()}
+    def seconds(self, group: int) -> dict[str, float]:
+        """Return the best time of each read; `group` is the number of the one group that is read."""
+        return {name: seconds_of(read) for name, read in self._reads(group).items()}
 
-    def whole_tables(self, last: int) -> dict[str, list[str]]:
+    def whole_tables(self, group: int) -> dict[str, list[str]]:
         """Return the large tables that each read scans completely."""
-        return {name: whole_tables_read(read) for name, read in self._reads(last).items()}
+        return {name: whole_tables_read(read) for name, read in self._reads(group).items()}
 
-    def _reads(self, last: int) -> dict[str, Read]:
-        return reads(system_caller(self.workspace_id), self.workspace_id, history.group_id(last // 2))
+    def _reads(self, group: int) -> dict[str, Read]:
+        return reads(system_caller(self.workspace_id), self.workspace_id, history.group_id(group))

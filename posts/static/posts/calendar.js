@@ -1,7 +1,6 @@
 // The calendar: posts are dragged to other days, hours and slots, and the browser's time zone is offered if it is another one.
 // The page works without it: "Move…" opens a form, and the settings have the time zone.
 "use strict";
-
 const form = document.querySelector("#move");
 let dragged = null;
 
