@@ -12,7 +12,7 @@ from accounts.models import Avatar, ConnectedAccount, ConnectionAttempt
 from accounts.platforms.registry import PLATFORMS
 from accounts.services.check import check_and_update_account
 from config.api.admin import ReadOnlyAdmin
-from config.api.admin_actions import signed_in_operator_caller
+from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 
 
 class PlatformFilter(admin.SimpleListFilter):
@@ -37,6 +37,9 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
     actions = ("check_now",)
 
     @admin.action(description="Ask the platform whether the account still works", permissions=["operate"])
+    @requires_confirmation(
+        "The platforms are asked with the accounts' own tokens. An account that no longer works must be connected again."
+    )
     def check_now(self, request: HttpRequest, queryset: QuerySet[ConnectedAccount]) -> None:
         self.run_for_each_row(
             request,

@@ -48,6 +48,9 @@ class PostGroupAdmin(ReadOnlyAdmin):
     actions = ("retry", "retry_unconfirmed", "cancel")
 
     @admin.action(description="Retry failed targets", permissions=["operate"])
+    @requires_confirmation(
+        "Failed targets are due at once and are published if the platform accepts them. Their prices are held again."
+    )
     def retry(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
         self._retry(request, queryset, include_unconfirmed=False)
 

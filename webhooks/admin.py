@@ -68,6 +68,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
         return delivery.event.kind
 
     @admin.action(description="Replay", permissions=["operate"])
+    @requires_confirmation("The receivers get these deliveries again, also those that they have already accepted.")
     def replay(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         self._replay(request, ids=list(queryset.values_list("pk", flat=True)))
 

@@ -58,6 +58,9 @@ class WorkspaceAdmin(ReadOnlyAdmin):
         )
 
     @admin.action(description="Resume: lift the operators' pause", permissions=["operate"])
+    @requires_confirmation(
+        "These workspaces accept writes and publish again, first the posts that are due. A pause by the owner stays."
+    )
     def resume(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
         caller = signed_in_operator_caller(request)
         self.run_for_each_row(

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from config.api.admin_actions import OperatorActionAdmin
+from config.api.admin_actions import PRESERVED_FILTERS, OperatorActionAdmin
 from config.api.admin_search import DIGEST, ExactSearchAdmin, search_word_kind
 from config.api.models import IdempotencyRecord
 from config.db.encryption import EncryptedJSONField
@@ -86,6 +86,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, OperatorActionAdmin):
         row = kwargs.get("obj")
         context["related_lists"] = self._related_lists(row) if row else []
         context["row_actions"] = self.get_action_choices(request, default_choices=[])
+        context["changelist_filters"] = request.GET.get(PRESERVED_FILTERS, "")
         return super().render_change_form(request, context, *args, **kwargs)
 
     def _hidden(self) -> set[str]:

@@ -12,8 +12,9 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth import get_permission_codename
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.module_loading import import_string
 
@@ -22,6 +23,7 @@ from config.api.errors import ApiError
 from config.api.scopes import ALL_SCOPES
 
 Action = Callable[..., HttpResponseBase | None]
+PRESERVED_FILTERS = "_changelist_filters"  # Django's name for the query of the list that a row's page was opened from
 
 
 def signed_in_operator_caller(request: HttpRequest, workspace: Any = None) -> Caller:
@@ -59,6 +61,8 @@ def requires_confirmation(warning: str, form_class: type[forms.Form] = forms.For
                 "rows": rows,
                 "form": form,
                 "action": action.__name__,
+                "came_from": _list_that_was_left(request),
+                "changelist_filters": request.POST.get(PRESERVED_FILTERS, ""),
             }
             return TemplateResponse(request, "admin/confirm_action.html", shown)
 
@@ -67,7 +71,26 @@ def requires_confirmation(warning: str, form_class: type[forms.Form] = forms.For
     return decorate
 
 
-class OperatorActionAdmin(admin.ModelAdmin):
+def _list_that_was_left(request: HttpRequest) -> str:
+    """Return the address of the admin list from which an action was started, with its filters, search and page.
+
+    An action that was started on a row's page names the filters of the list before it in a field, as Django does.
+    """
+    filters = request.POST.get(PRESERVED_FILTERS, "")
+    return f"{request.path}?{filters}" if filters else request.get_full_path()
+
+
+class ReturningActionsAdmin(admin.ModelAdmin):
+    """Mixin of a ModelAdmin after whose actions one is back on the list, with the filters, search and page that one left."""
+
+    def response_action(  # type: ignore[override]  # the stubs are those of a later Django
+        self, request: HttpRequest, queryset: QuerySet[Any]
+    ) -> HttpResponse | None:
+        answer = super().response_action(request, queryset)
+        return redirect(_list_that_was_left(request)) if isinstance(answer, HttpResponseRedirect) else answer
+
+
+class OperatorActionAdmin(ReturningActionsAdmin):
     """The base ModelAdmin with actions, which only operators with Django's change permission for the model may run."""
 
     def has_operate_permission(self, request: HttpRequest) -> bool:

@@ -15,12 +15,12 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django_celery_beat.admin import PeriodicTaskAdmin
 from django_celery_beat.models import PeriodicTask
 from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
 
 from config.api.admin import ReadOnlyAdmin
+from config.api.admin_actions import ReturningActionsAdmin, requires_confirmation
 from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
@@ -119,10 +119,20 @@ admin.site.register(
 )
 
 
+def _asks(name: str, warning: str) -> Any:
+    """Return the library's admin action of periodic tasks with this name, with a page that asks before it runs."""
+    action = getattr(PeriodicTaskAdmin, name)
+    return admin.action(description=action.short_description)(requires_confirmation(warning)(action))
+
+
 @admin.register(PeriodicTask)
-class CeleryBeatScheduleAdmin(PeriodicTaskAdmin):
+class CeleryBeatScheduleAdmin(ReturningActionsAdmin, PeriodicTaskAdmin):
     """The admin table of Celery beat's periodic tasks; the beat applies changes within seconds."""
 
+    enable_tasks = _asks("enable_tasks", "The beat starts these tasks again at their times.")
+    disable_tasks = _asks("disable_tasks", "The beat does not start these tasks until they are enabled.")
+    toggle_tasks = _asks("toggle_tasks", "Tasks that are enabled are disabled, and those that are disabled are enabled.")
+    run_tasks = _asks("run_tasks", "A worker runs each of these tasks once, now.")
     date_hierarchy = None
     list_display = ("name", "enabled", "scheduler", "last_run_at", "total_run_count")
     list_filter = ("enabled",)
@@ -132,12 +142,15 @@ class CeleryBeatScheduleAdmin(PeriodicTaskAdmin):
         actions: dict[str, Any] = super().get_actions(request)
         return {name: action for name, action in actions.items() if settings.REDIS_URL or name != "run_tasks"}
 
-    def response_action(self, request: HttpRequest, queryset: QuerySet[PeriodicTask]) -> HttpResponseBase | None:
+    def response_action(  # type: ignore[override]  # the stubs are those of a later Django
+        self, request: HttpRequest, queryset: QuerySet[PeriodicTask]
+    ) -> HttpResponse | None:
         """Run an admin action on the selected periodic tasks and log it, unless Django itself logs it (a deletion)."""
         chosen = list(queryset.filter(pk__in=request.POST.getlist(ACTION_CHECKBOX_NAME)))
-        answer: HttpResponseBase | None = super().response_action(request, queryset)
+        answer = super().response_action(request, queryset)
         name = request.POST.get("action", "")
-        for row in chosen if name in self.get_actions(request) and name != "delete_selected" else []:
+        has_run = "confirmed" in request.POST and name in self.get_actions(request) and name != "delete_selected"
+        for row in chosen if has_run else []:
             self.log_change(request, row, f"Action {name}.")
         return answer
 

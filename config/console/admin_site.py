@@ -11,7 +11,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import path
+from django.utils import timezone
 
 from auditlog.services import record_entry
 from billing.services import reconcile_for_operator
@@ -19,8 +20,11 @@ from billing.subscription_plans import has_payment_processor
 from config.api.admin_actions import signed_in_operator_caller
 from config.api.admin_search import TRACE, ExactSearchAdmin, search_word_kind
 from config.console import retention_run, status
+from config.console.find import find_rows
+from config.console.late_posts import late_posts
 from config.console.operators.sign_in import CodeStep, PasswordStep, SecondFactorSetUpStep, satisfies_second_factor_rule
 from config.db.ids import PrefixedIdField
+from posts.models import PostTarget
 
 LIBRARY_APPS = ("admin", "axes", "django_celery_beat", "social_django")  # their tables are folded away on the front page
 MAX_ALARMS = 20
@@ -80,6 +84,7 @@ class OperatorConsole(admin.AdminSite):
             path("second-factor/set-up/", SecondFactorSetUpStep.as_view(), name="second-factor-set-up"),
             path("find/", self.admin_view(self.find), name="find"),
             path("trace/<str:trace_id>/", self.admin_view(self.show_rows_of_trace), name="trace"),
+            path("late-posts/", self.admin_view(self.show_late_posts), name="late-posts"),
             path("run-retention/", self.admin_view(self.run_retention), name="run-retention"),
             path("reconcile-billing/", self.admin_view(self.reconcile_billing), name="reconcile-billing"),
         ]
@@ -96,15 +101,22 @@ class OperatorConsole(admin.AdminSite):
         return super().index(request, {**shown, **(extra_context or {})})
 
     def find(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: redirect a search to the page of the id or trace id it contains, or else to a workspace search."""
-        word = request.GET.get("q", "").strip()
-        kind = search_word_kind(word)
+        """Admin page: what a search has found, by kind; an id or a trace id redirects to its own page."""
+        words = " ".join(request.GET.get("q", "").replace("\0", "").split())[:MAX_SEARCH_LENGTH]
+        kind = search_word_kind(words)
         if kind == TRACE:
-            return redirect("admin:trace", trace_id=word)
+            return redirect("admin:trace", trace_id=words)
         for model in self._registry:
-            if isinstance(model._meta.pk, PrefixedIdField) and model._meta.pk.prefix == kind:
-                return redirect(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", word)
-        return redirect(reverse("admin:workspaces_workspace_changelist", query={"q": word}))
+            key: Any = model._meta.pk
+            if isinstance(key, PrefixedIdField) and key.prefix == kind and model._default_manager.filter(pk=words).exists():
+                return redirect(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", words)
+        found = [
+            (self._registry[each.model].opts, each)
+            for each in find_rows(words, lambda model: self._registry[model].get_queryset(request))
+            if each.rows and self._registry[each.model].has_view_permission(request)
+        ]
+        shown = {"title": "Find", "words": words, "found": found}
+        return TemplateResponse(request, "admin/find.html", {**self.each_context(request), **shown})
 
     def show_rows_of_trace(self, request: HttpRequest, trace_id: str) -> TemplateResponse:
         """Admin page: show, table by table, the newest rows that carry the trace id of one request."""
@@ -117,6 +129,14 @@ class OperatorConsole(admin.AdminSite):
                 tables.append((table.opts, list(rows.order_by("-pk")[:MAX_TRACE_ROWS])))
         shown = {"title": f"Trace {trace_id}", "trace_id": trace_id, "tables": tables}
         return TemplateResponse(request, "admin/trace.html", {**self.each_context(request), **shown})
+
+    def show_late_posts(self, request: HttpRequest) -> TemplateResponse:
+        """Admin page: the posts that are late, by how much, and why."""
+        if not self._registry[PostTarget].has_view_permission(request):
+            raise PermissionDenied
+        now = timezone.now()
+        shown = {"title": "Late posts", "late": late_posts(now), "now": now}
+        return TemplateResponse(request, "admin/late_posts.html", {**self.each_context(request), **shown})
 
     def run_retention(self, request: HttpRequest) -> HttpResponse:
         """Page of the admin site: count the rows that retention rules would delete, and delete them after confirmation."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 
 import pytest
 from django_otp.oath import totp
@@ -56,6 +57,7 @@ def test_an_operator_signs_in_and_opens_admin_pages(
         assert answer is not None
         assert answer.status == 200, path
         checker.check(page, name, ignored_rules=DJANGO_VIOLATIONS)
+    check_an_action(page, checker)
 
     checker.check(open_code_page(open_page), "console-second-factor")
     recovered = open_code_page(open_page)
@@ -68,6 +70,23 @@ def test_an_operator_signs_in_and_opens_admin_pages(
     refused.keyboard.press("Enter")
     expect(refused.get_by_text("This code is wrong")).to_be_visible()
     checker.check(refused, "console-wrong-code")
+
+
+def check_an_action(page: Page, checker: PageChecker) -> None:
+    """Propose a charge, withdraw it on the list of proposals, and be back on that list."""
+    page.get_by_label("Kind").select_option("charge")
+    page.get_by_label("Amount in cents").fill("5")
+    page.get_by_label("Reason").fill("A manual transfer")
+    page.get_by_role("button", name="Propose").click()
+    expect(page.get_by_text("Nothing has changed until another operator approves it")).to_be_visible()
+    page.goto("/admin/billing/correction/?status__exact=proposed")
+    page.locator(".action-select").first.check()
+    page.locator("select[name=action]").select_option("withdraw")
+    page.get_by_role("button", name="Run").or_(page.get_by_role("button", name="Go")).click()
+    expect(page.get_by_text("This concerns 1 correction")).to_be_visible()
+    checker.check(page, "console-confirmation")
+    page.get_by_role("button", name="Withdraw").click()
+    expect(page).to_have_url(re.compile(r"\?status__exact=proposed$"))
 
 
 def open_code_page(open_page: OpenPage) -> Page:

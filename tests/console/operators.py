@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from auditlog.models import AuditEntry
 from workspaces.models import User
@@ -18,24 +19,25 @@ def operator_audit_entries(operation: str) -> list[tuple[str, str, bool, str | N
     return list(entries.values_list("workspace_id", "resource_id", "dry_run", "code"))
 
 
-def act(operator: Client, action: str, *rows: Model, asks: bool = True, **fields: str) -> list[str]:
-    """Run an admin action on rows of one table and return its messages.
+def act(operator: Client, action: str, *rows: Model, query: str = "", **fields: str) -> list[str]:
+    """Run an admin action on rows of one table, from the list with this query, and return its messages.
 
-    An action that asks for confirmation must change nothing before it; `fields` are those of the confirmation's form.
+    It must ask first and change nothing until it is confirmed, and then lead back to the list with the query. `fields` are
+    those of the confirmation's form.
     """
     opts = rows[0]._meta
-    path = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
+    path = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist") + query
     chosen: dict[str, Any] = {"action": action, "_selected_action": [row.pk for row in rows]}
-    if asks:
-        before = AuditEntry.objects.count()
-        page = operator.post(path, {**chosen, "index": "0"})
-        assert page.context["warning"] in page.content.decode()
-        assert AuditEntry.objects.count() == before
-        chosen["confirmed"] = "yes"
-    else:
-        chosen["index"] = "0"
-    answer = operator.post(path, {**chosen, **fields}, follow=True)
+    before = AuditEntry.objects.count()
+    page = operator.post(path, {**chosen, "index": "0"})
+    html = page.content.decode()
+    assert escape(page.context["warning"]) in html
+    assert f"This concerns {len(rows)} " in html
+    assert f'href="{escape(path)}">Cancel' in html
+    assert AuditEntry.objects.count() == before
+    answer = operator.post(path, {**chosen, "confirmed": "yes", **fields}, follow=True)
     assert answer.status_code == 200
+    assert answer.redirect_chain == [(path, 302)]
     return [str(message) for message in answer.context["messages"]]
 
 

@@ -38,7 +38,7 @@ def test_failed_targets_are_retried(
     group = create_and_publish(clock, api, account, "[sandbox:reject]")
     PostTarget.objects.update(text="Mended")
 
-    assert act(operator, "retry", row(group), asks=False) == [f"Retried: {group['id']}."]
+    assert act(operator, "retry", row(group)) == [f"Retried: {group['id']}."]
     publish_rounds(clock)
     assert read(api, group)["status"] == "published"
     assert console_audit_entries() == [("posts.retry", group["workspace_id"], group["id"], None)]
@@ -48,7 +48,7 @@ def test_unconfirmed_targets_are_retried_only_by_their_own_action(
     operator: Client, api: ApiClient, account: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     group = create_and_publish(clock, api, account, "[sandbox:unknown]")
-    [message] = act(operator, "retry", row(group), asks=False)
+    [message] = act(operator, "retry", row(group))
 
     assert "has no targets to retry" in message
     assert act(operator, "retry_unconfirmed", row(group)) == [f"Retried: {group['id']}."]
@@ -112,7 +112,7 @@ def test_a_target_of_a_deleted_workspace_cannot_be_retried(
 ) -> None:
     group = create_and_publish(clock, api, account, "[sandbox:reject]")
     Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
-    [message] = act(operator, "retry", row(group), asks=False)
+    [message] = act(operator, "retry", row(group))
 
     assert "There is no such post group." in message
     assert the_target(group).status == "failed"

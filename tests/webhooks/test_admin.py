@@ -54,7 +54,7 @@ def statuses(*rows: Delivery) -> list[str]:
 
 def test_chosen_deliveries_are_replayed(workspace: Workspace, operator: Client) -> None:
     one, other = dead(workspace), dead(workspace)
-    messages = act(operator, "replay", one, asks=False)
+    messages = act(operator, "replay", one)
 
     assert messages == ["Replayed: 1. Skipped because an attempt is in flight: 0."]
     assert statuses(one, other) == ["pending", "dead_letter"]

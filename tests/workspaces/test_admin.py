@@ -24,7 +24,7 @@ def test_a_workspace_is_paused_and_resumed(operator: Client, workspace: Workspac
 
     assert messages == [f"Paused: {workspace.id}."]
     assert refused == "WORKSPACE_PAUSED"
-    assert act(operator, "resume", workspace, asks=False) == [f"Lifted the operators' pause: {workspace.id}."]
+    assert act(operator, "resume", workspace) == [f"Lifted the operators' pause: {workspace.id}."]
     assert Workspace.objects.get(pk=workspace.pk).status == WorkspaceStatus.ACTIVE
     assert console_audit_entries() == [
         ("ops.pause_workspace", workspace.id, workspace.id, None),

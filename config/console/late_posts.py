@@ -1,0 +1,94 @@
+"""The posts that are late, for the operators' console: by how much, and why as far as the database shows it.
+
+A post that waits for approval is not due, so it is not late.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import PLATFORMS
+from config.api.caller import WorkspaceStatus
+from config.console import status
+from config.db.ids import lowest_id_at
+from posts.models import PostTarget
+from posts.states import GroupStatus, TargetStatus
+
+LATE_AFTER = timedelta(minutes=1)
+SEARCHED_OF_A_PLATFORM = 1000  # the earliest due targets of each platform
+MAX_SHOWN = 200
+UNCONFIRMED_SHOWN = timedelta(days=30)
+PUBLISH_LOOP = "publish"
+
+
+@dataclass(frozen=True)
+class LatePost:
+    """A late post target with its account, group and workspace: the time at which it should have been published, and why."""
+
+    target: PostTarget
+    since: datetime
+    reason: str
+
+
+def late_posts(now: datetime) -> list[LatePost]:
+    """Return the posts that are late, the latest first, at most 200.
+
+    Looks at the thousand earliest due targets of each platform, and at targets of the last 30 days that are unconfirmed.
+    """
+    found: list[PostTarget] = []
+    for platform in PLATFORMS:
+        due = PostTarget.objects.filter(platform=platform, due_at__isnull=False).order_by("due_at")
+        earliest = PostTarget.objects.filter(pk__in=due.values("pk")[:SEARCHED_OF_A_PLATFORM])
+        found += _late(earliest, now)
+    recent = lowest_id_at("pgr", now - UNCONFIRMED_SHOWN)
+    unconfirmed = PostTarget.objects.filter(status=TargetStatus.UNCONFIRMED, group_id__gte=recent)
+    found += _late(unconfirmed.filter(group__status__in=(GroupStatus.UNCONFIRMED, GroupStatus.PUBLISHING)), now)
+    alive = status.is_heartbeat_recent(status.last_heartbeats_by_name().get(PUBLISH_LOOP), now)
+    late = [LatePost(each, _own_time(each), reason_for_lateness(each, now, worker_alive=alive)) for each in found]
+    return sorted(late, key=lambda post: post.since)[:MAX_SHOWN]
+
+
+def _late(targets: QuerySet[PostTarget], now: datetime) -> list[PostTarget]:
+    """Return those targets whose time has passed by a minute, the latest first."""
+    rows = targets.annotate(own_time=Coalesce("scheduled_at", "group__updated_at")).filter(own_time__lte=now - LATE_AFTER)
+    rows = rows.select_related("group__workspace", "account").order_by("own_time")
+    return list(rows.defer("progress", "text", "group__text", "account__credentials", "account__tokens")[:MAX_SHOWN])
+
+
+def _own_time(target: PostTarget) -> datetime:
+    """Return when a target should be published: at its scheduled time, or else at the last change of its group.
+
+    That change is the group's release, or later the start of publishing.
+    """
+    return target.scheduled_at or target.group.updated_at
+
+
+def reason_for_lateness(target: PostTarget, now: datetime, *, worker_alive: bool) -> str:
+    """Return, as a sentence for operators, why a target is late. `target` comes with its account, group and workspace."""
+    workspace, account = target.group.workspace, target.account
+    if target.status == TargetStatus.UNCONFIRMED:
+        return "It is unknown whether it was published. Its owner has to check the account."
+    if workspace.status == WorkspaceStatus.PAUSED:
+        return f"The workspace is paused by {' and '.join(workspace.paused_by)}."
+    if target.lease_until and target.lease_until > now:
+        return "It is being published."
+    if target.status == TargetStatus.PUBLISHING:
+        return (
+            "Its worker has stopped. Another one continues." if worker_alive else "Its worker has stopped, and no other runs."
+        )
+    if account.status != ConnectedAccount.Status.ACTIVE:
+        return f"The account is {account.status}."
+    if account.held_until and account.held_until > now:
+        return f"The platform asked to wait until {account.held_until:%Y-%m-%d %H:%M:%S} UTC."
+    if target.turn_at and target.turn_at > now:
+        return f"The account posts no faster than its platform allows; the turn is at {target.turn_at:%Y-%m-%d %H:%M:%S} UTC."
+    if target.status == TargetStatus.PROCESSING:
+        return "The platform is processing it."
+    if target.status == TargetStatus.RETRYING:
+        return f"It is tried again after {(target.error or {}).get('code', 'an error')}."
+    return "The workers are busy with other posts." if worker_alive else "No worker runs."
