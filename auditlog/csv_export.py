@@ -25,8 +25,13 @@ def stream_rows_as_csv(rows: QuerySet[Any], name: str, columns: Sequence[str] = 
 
     `columns` are field names. The first line of the file is a header.
     """
+    return stream_lines_as_csv(rows.values_list(*columns).iterator(BATCH_SIZE), name, columns)
+
+
+def stream_lines_as_csv(lines: Iterable[Sequence[Any]], name: str, columns: Sequence[str]) -> StreamingHttpResponse:
+    """Return a streamed HTTP response with these lines as the CSV file `<name>.csv`, after a header of columns."""
     return StreamingHttpResponse(
-        _chunks(rows, columns),
+        _chunks(lines, columns),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
     )

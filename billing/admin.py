@@ -1,13 +1,16 @@
-"""The read-only admin tables of billing: ledger, usage counters, payment events, subscriptions, usage reports and alarms."""
+"""The admin tables of billing: ledger, usage counters, corrections, payment events, subscriptions, usage reports, alarms."""
 
 from __future__ import annotations
 
 from django.contrib import admin
-from django.db.models import Q
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
 
 from agents.models import Agent
+from billing import services
 from billing.models import (
     BillingAlarm,
+    Correction,
     DayCounter,
     LedgerEntry,
     MonthCounter,
@@ -17,6 +20,7 @@ from billing.models import (
     UsageTotal,
 )
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
+from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 
 
 def _by_agent(agent_id: str) -> Q:
@@ -50,6 +54,43 @@ class DayCounterAdmin(ReadOnlyAdmin):
 class UsageTotalAdmin(ReadOnlyAdmin):
     list_display = ("workspace_id", "agent_id", "month", "platform", "published", "failed", "url_posts", "spend_cents")
     indexed_lookups = {"wrk": "workspace_id", "agt": _by_agent}
+
+
+@admin.register(Correction)
+class CorrectionAdmin(ReadOnlyAdmin):
+    """The admin table of corrections. They are proposed on a workspace's statement, and decided here by another operator."""
+
+    list_display = ("id", "workspace_id", "month", "cents", "reason", "status", "proposed_by", "expires_at", "decided_by")
+    list_filter = ("status",)
+    indexed_lookups = {"wrk": "workspace_id"}
+    actions = ("approve", "withdraw")
+
+    @admin.action(description="Approve", permissions=["operate"])
+    @requires_confirmation(
+        "The credits and charges are added to the customers' usage for good. What was reported beyond the free credit is "
+        "corrected at the payment processor in the running billing period."
+    )
+    def approve(self, request: HttpRequest, queryset: QuerySet[Correction]) -> None:
+        caller = signed_in_operator_caller(request)
+        self.run_for_each_row(
+            request,
+            queryset,
+            "ops.approve_correction",
+            lambda correction: services.approve_correction(caller=caller, correction_id=correction.pk),
+            "Approved",
+        )
+
+    @admin.action(description="Withdraw or reject", permissions=["operate"])
+    @requires_confirmation("These corrections can no longer be approved. No money changes.")
+    def withdraw(self, request: HttpRequest, queryset: QuerySet[Correction]) -> None:
+        caller = signed_in_operator_caller(request)
+        self.run_for_each_row(
+            request,
+            queryset,
+            "ops.withdraw_correction",
+            lambda correction: services.withdraw_correction(caller=caller, correction_id=correction.pk),
+            "Withdrawn",
+        )
 
 
 @admin.register(ProcessorEvent)

@@ -18,6 +18,8 @@ from billing.models import LedgerEntry, MonthCounter
 from billing.prices import PublishingCharge
 from config.api.fields import INT64
 
+ALLOWED_YEARS = range(2000, 2201)  # of the months that a URL may name
+
 
 @dataclass(frozen=True)
 class ChargeTotals:
@@ -171,6 +173,15 @@ class UtcMonth:
 
     start: datetime
     end: datetime
+
+    @classmethod
+    def named(cls, name: str) -> UtcMonth:
+        """Return the billing period that a URL names, such as 2027-03; the current one if the text names none."""
+        try:
+            asked = datetime.strptime(name, "%Y-%m").replace(tzinfo=UTC)
+        except ValueError:
+            asked = timezone.now()
+        return cls.containing(asked if asked.year in ALLOWED_YEARS else timezone.now())
 
     @classmethod
     def containing(cls, at: datetime) -> UtcMonth:

@@ -12,8 +12,8 @@ from django.db.models import Count, QuerySet, Sum
 from agents.models import Agent
 from agents.selectors import get_accessible_agent
 from billing.caps import SpendCapStatus, UtcMonth, utc_month_of
-from billing.models import SPENT_ENTRIES_CONDITION, BillingAlarm, LedgerEntry, MonthCounter, Subscription, UsageTotal
-from billing.selectors import agent_spend_cap_status, subscription_of_workspace, workspace_spend_cap_status
+from billing.models import CORRECTION, BillingAlarm, Correction, LedgerEntry, MonthCounter, Subscription, UsageTotal
+from billing.selectors import agent_spend_cap_status, spent_entries, subscription_of_workspace, workspace_spend_cap_status
 from billing.subscription_plans import billing_mode
 from config.api.caller import Caller, require_access
 
@@ -103,7 +103,10 @@ def workspace_month_bill(
 
 
 def _totals(at: datetime, **holder: str) -> dict[str, Any]:
-    """Return the usage totals of a workspace or an agent in a month: for all platforms together, and for each platform."""
+    """Return the usage totals of a workspace or an agent in a month: for all platforms together, and for each platform.
+
+    Corrections are a platform of their own, CORRECTION.
+    """
     names = ("published", "failed", "url_posts", "spend_cents")
     rows = UsageTotal.objects.filter(**holder, month=utc_month_of(at)).values_list("platform")
     by_platform = [
@@ -121,14 +124,26 @@ def months_with_reservations(*, caller: Caller, workspace_id: str) -> list[date]
 
 
 def spent_entries_of_month(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
-    """Return the charges in a workspace's monthly usage (ledger entries), by day. Raises ScopeMissing, NotFound."""
+    """Return the charges and corrections in a workspace's monthly usage (ledger entries), by day.
+
+    Raises ScopeMissing, NotFound.
+    """
     require_access(caller, workspace_id, "usage.read", write=False)
-    spent = LedgerEntry.objects.filter(SPENT_ENTRIES_CONDITION, workspace_id=workspace_id, month=utc_month_of(at))
-    return spent.order_by("day", "pk")
+    return spent_entries(workspace_id=workspace_id, month=utc_month_of(at)).order_by("day", "pk")
+
+
+def corrections_of_month(*, caller: Caller, workspace_id: str, at: datetime) -> list[Correction]:
+    """Return the approved corrections of a workspace's monthly usage, oldest first. Raises ScopeMissing, NotFound."""
+    require_access(caller, workspace_id, "usage.read", write=False)
+    rows = Correction.objects.filter(workspace_id=workspace_id, month=utc_month_of(at), status=Correction.Status.APPROVED)
+    return list(rows.order_by("decided_at"))
 
 
 def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[DayUsage]:
-    """Return a workspace's monthly usage day by day, for the UTC month of `at`. Raises ScopeMissing, NotFound."""
+    """Return a workspace's monthly usage day by day, for the UTC month of `at`, without corrections.
+
+    Raises ScopeMissing, NotFound.
+    """
     spent = spent_entries_of_month(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
     sums = spent.filter(kind=EntryKind.SETTLE).annotate(published=Count("kind"), cents=Sum("cents"))
     found = {day: DayUsage(day, published, cents) for day, published, cents in sums}
@@ -136,9 +151,13 @@ def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[Day
 
 
 def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: int) -> list[AgentShareOfUsage]:
-    """Return a workspace's monthly usage by agent, the highest spending first. Raises ScopeMissing, NotFound."""
+    """Return a workspace's monthly usage by agent, the highest spending first, without corrections.
+
+    Raises ScopeMissing, NotFound.
+    """
     require_access(caller, workspace_id, "usage.read", write=False)
-    totals = UsageTotal.objects.filter(workspace_id=workspace_id, month=utc_month_of(at)).values_list("agent_id")
+    of_posts = UsageTotal.objects.filter(workspace_id=workspace_id, month=utc_month_of(at)).exclude(platform=CORRECTION)
+    totals = of_posts.values_list("agent_id")
     sums = totals.annotate(published=Sum("published"), failed=Sum("failed"), cents=Sum("spend_cents"))
     rows = list(sums.order_by("-cents", "-published", "agent_id")[:limit])
     names = dict(Agent.objects.filter(pk__in=[row[0] for row in rows]).values_list("pk", "name"))

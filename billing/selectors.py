@@ -12,7 +12,15 @@ from django.utils import timezone
 
 from agents.models import Agent
 from billing.caps import ChargeTotals, MonthlyCaps, SpendCapStatus, WorkspaceAndAgentCaps, utc_day_of, utc_month_of
-from billing.models import DayCounter, LedgerEntry, MonthCounter, Subscription
+from billing.models import (
+    SPENT_ENTRIES_CONDITION,
+    Correction,
+    DayCounter,
+    LedgerEntry,
+    MonthCounter,
+    Subscription,
+    UsageReport,
+)
 from billing.prices import PublishingCharge
 from billing.subscription_plans import has_payment_processor
 from config.db.fixed_select import FixedSelect
@@ -176,6 +184,22 @@ def has_paying_subscription(*, workspace_id: str) -> bool:
     """Query whether the workspace's stored subscription pays for usage beyond the free credit."""
     subscription = subscription_of_workspace(workspace_id=workspace_id)
     return subscription is not None and subscription.pays_for_usage_at(timezone.now())
+
+
+def spent_entries(*, workspace_id: str, month: date) -> QuerySet[LedgerEntry]:
+    """Return the ledger entries that count as spent in a workspace's month: the charges of posts, and corrections."""
+    return LedgerEntry.objects.filter(SPENT_ENTRIES_CONDITION, workspace_id=workspace_id, month=month)
+
+
+def usage_reports_of_month(*, workspace_id: str, month: date) -> QuerySet[UsageReport]:
+    """Query the reports of a workspace's usage in a month. They are found by its ledger entries: no index has months."""
+    entries = spent_entries(workspace_id=workspace_id, month=month).values("pk")
+    return UsageReport.objects.filter(entry_id__in=entries)
+
+
+def open_correction_count() -> int:
+    """Count the proposed corrections that await another operator's approval and have not expired."""
+    return Correction.objects.filter(status=Correction.Status.PROPOSED, expires_at__gt=timezone.now()).count()
 
 
 class MonthAmounts(NamedTuple):

@@ -53,7 +53,9 @@ class SpendCapSerializer(serializers.Serializer):
 
 
 class PlatformUsageSerializer(serializers.Serializer):
-    platform = serializers.CharField()
+    platform = serializers.CharField(
+        help_text="A platform, or `correction` for what the service has credited (negative) or charged beside the posts."
+    )
     published = serializers.IntegerField()
     failed = serializers.IntegerField()
     spend_cents = serializers.IntegerField()

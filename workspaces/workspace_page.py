@@ -35,7 +35,7 @@ from config.api.models import IdempotencyRecord
 from config.api.trace import current_trace_id
 from config.api.uploads import allow_file_uploads_in_request
 from config.pages.sentences import error_sentences, field_sentence
-from workspaces.models import Member, Workspace
+from workspaces.models import Workspace
 from workspaces.selectors import undeleted_workspaces
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.sessions import authenticated_at
@@ -58,8 +58,18 @@ class WorkspacePage:
 
     @property
     def may_write(self) -> bool:
-        """Return whether the signed-in member may make changes on the workspace's dashboard pages: owners and admins may."""
-        return self.caller.role in (Member.Role.OWNER, Member.Role.ADMIN)
+        """Return whether the signed-in member may write posts and upload files: owners, admins and editors may."""
+        return self.caller.has_scope("posts.draft")
+
+    @property
+    def may_publish(self) -> bool:
+        """Return whether what the signed-in member publishes goes out without approval."""
+        return self.caller.has_scope("posts.publish") and not self.caller.needs_approval
+
+    @property
+    def may_manage(self) -> bool:
+        """Return whether the signed-in member may manage the workspace and approve posts: owners and admins may."""
+        return self.caller.has_scope("api_keys.write")
 
     @property
     def form_key(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -12,7 +12,7 @@ from auditlog.csv_export import stream_rows_as_csv
 from billing import month_usage, selectors, services
 from billing.caps import UtcMonth, utc_month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
-from billing.models import BillingAlarm
+from billing.models import CORRECTION, BillingAlarm
 from billing.month_usage import MonthBill, MonthUsage
 from billing.subscription_plans import billing_mode, offered_subscription_plans
 from workspaces.dashboard.forms import MonthlyCapsForm
@@ -20,7 +20,6 @@ from workspaces.services import update_caps
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 MAX_AGENTS_SHOWN = 50
-ALLOWED_YEARS = range(2000, 2201)
 CHARGE_COLUMNS = ("id", "day", "platform", "agent_id", "target_id", "kind", "cents", "url_posts", "created_at")
 PLAN_NAMES = {"payg": "Pay as you go", "pro": "Pro", "scale": "Scale"}
 # Meaning of each of the processor's subscription statuses, for the owner.
@@ -84,7 +83,8 @@ def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 2
     month = month_usage.workspace_month_usage(**asked, at=at, cap_cents=workspace.monthly_spend_cap_cents)
     days = month_usage.usage_by_day(**asked, at=at)
     agents = month_usage.usage_by_agent(**asked, at=at, limit=MAX_AGENTS_SHOWN)
-    spent = month.totals["spend_cents"]
+    platforms = [each for each in month.totals["by_platform"] if each["platform"] != CORRECTION]
+    spent = sum(each["spend_cents"] for each in platforms)
     return page.render(
         "billing/usage.html",
         status=status,
@@ -95,9 +95,10 @@ def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 2
         spend_cap=month.spend_cap,
         bar=BudgetBar.from_cap_status(month.spend_cap),
         totals=month.totals,
+        corrections=month_usage.corrections_of_month(**asked, at=at) if platforms != month.totals["by_platform"] else [],
         days=day_bars(days),
         most_expensive_day=max(days, key=lambda each: each.spend_cents),
-        platforms=[(each, percent_of(each["spend_cents"], spent)) for each in month.totals["by_platform"]],
+        platforms=[(each, percent_of(each["spend_cents"], spent)) for each in platforms],
         agents=[(each, percent_of(each.spend_cents, spent)) for each in agents],
         **_billing_context(page, month, now),
     )
@@ -133,8 +134,4 @@ def _free_credit_is_used_up(bill: MonthBill) -> bool:
 
 def _requested_month(page: WorkspacePage) -> datetime:
     """Return the start of the month that the usage page's URL asks for (`?month=2027-03`), by default the current month."""
-    try:
-        asked = datetime.strptime(page.request.GET.get("month", ""), "%Y-%m").replace(tzinfo=UTC)
-    except ValueError:
-        return UtcMonth.containing(timezone.now()).start
-    return asked if asked.year in ALLOWED_YEARS else UtcMonth.containing(timezone.now()).start
+    return UtcMonth.named(page.request.GET.get("month", "")).start

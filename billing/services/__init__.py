@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from billing.services.checkout_and_portal import create_checkout_or_portal_session, create_portal_session
+from billing.services.corrections import approve_correction, propose_correction, withdraw_correction
 from billing.services.deleted_workspaces import cancel_subscriptions_of_deleted_workspaces
 from billing.services.ledger import (
     PriceAlreadyHeld,
@@ -25,12 +26,14 @@ from billing.services.usage_reporting import send_due_usage_reports
 __all__ = [
     "PriceAlreadyHeld",
     "ReconciliationResult",
+    "approve_correction",
     "cancel_subscriptions_of_deleted_workspaces",
     "create_checkout_or_portal_session",
     "create_portal_session",
     "hold_writes",
     "lock_month_counters",
     "process_due_events",
+    "propose_correction",
     "receive_event",
     "reconcile_billing",
     "reconcile_for_operator",
@@ -40,4 +43,5 @@ __all__ = [
     "run_writes_with_holds",
     "send_due_usage_reports",
     "settle_holds",
+    "withdraw_correction",
 ]

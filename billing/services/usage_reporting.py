@@ -19,7 +19,7 @@ from django.db.models import F, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from billing import processor
+from billing import processor, selectors
 from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
 from billing.processor import MeterEvent, UsageReportOutcome, UsageReportReceipt
 from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
@@ -80,9 +80,11 @@ def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) 
     free = Workspace.objects.values_list("free_monthly_credit_cents", flat=True).get(pk=workspace_id)
     reports, now = [], timezone.now()
     for entry in entries:
-        spent += entry.cents
-        beyond = min(entry.cents, spent - free)
-        if beyond > 0:
+        beyond_before, spent = max(0, spent - free), spent + entry.cents
+        beyond = max(0, spent - free) - beyond_before
+        if beyond < 0:
+            beyond = -min(-beyond, _reported_cents(workspace_id, month))
+        if beyond:
             reports.append(
                 UsageReport(
                     entry_id=entry.pk,
@@ -94,6 +96,12 @@ def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) 
                 )
             )
     return reports
+
+
+def _reported_cents(workspace_id: str, month: date) -> int:
+    """Return the sum of the usage reports of a workspace's month, including those that are not sent yet."""
+    reports = selectors.usage_reports_of_month(workspace_id=workspace_id, month=month)
+    return int(reports.aggregate(cents=Sum("cents", default=0))["cents"])
 
 
 def send_due_usage_reports(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunResult:

@@ -47,6 +47,7 @@ class MemberAccess:
     role: str  # owner, admin or member
     workspace_status: str
     retention_tier: str
+    needs_approval: bool = False  # an editor, where the workspace wants to approve the posts of editors
 
 
 @dataclass
@@ -91,6 +92,11 @@ class Caller:
         if self.kind == "claim":  # the holder of a claim token acts as the agent
             return "agent"
         return self.via if self.kind == "api_key" and self.via else self.kind
+
+    @property
+    def needs_approval(self) -> bool:
+        """Return whether what this Caller publishes waits for a person's approval: some agents, and editors by a setting."""
+        return self.mode not in (AgentMode.ALLOW_PUBLISH, AgentMode.DRY_RUN)
 
     @property
     def idempotency_key_owner(self) -> str:

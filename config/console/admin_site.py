@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from django.urls import path
 from django.utils import timezone
 
 from auditlog.services import record_entry
+from billing.selectors import open_correction_count
 from billing.services import reconcile_for_operator
 from billing.subscription_plans import has_payment_processor
 from config.api.admin_actions import signed_in_operator_caller
@@ -23,6 +25,7 @@ from config.console import retention_run, status
 from config.console.find import find_rows
 from config.console.late_posts import late_posts
 from config.console.operators.sign_in import CodeStep, PasswordStep, SecondFactorSetUpStep, satisfies_second_factor_rule
+from config.console.statement import show_statement
 from config.db.ids import PrefixedIdField
 from posts.models import PostTarget
 
@@ -84,6 +87,7 @@ class OperatorConsole(admin.AdminSite):
             path("second-factor/set-up/", SecondFactorSetUpStep.as_view(), name="second-factor-set-up"),
             path("find/", self.admin_view(self.find), name="find"),
             path("trace/<str:trace_id>/", self.admin_view(self.show_rows_of_trace), name="trace"),
+            path("statement/<str:workspace_id>/", self.admin_view(partial(show_statement, self)), name="statement"),
             path("late-posts/", self.admin_view(self.show_late_posts), name="late-posts"),
             path("run-retention/", self.admin_view(self.run_retention), name="run-retention"),
             path("reconcile-billing/", self.admin_view(self.reconcile_billing), name="reconcile-billing"),
@@ -98,6 +102,10 @@ class OperatorConsole(admin.AdminSite):
         found = status.service_status()
         alarms = list(found["billing_alarms"][: MAX_ALARMS + 1])
         shown = {**found, "billing_alarms": alarms[:MAX_ALARMS], "more_alarms": len(alarms) > MAX_ALARMS}
+        every = self.get_app_list(request)
+        shown["app_list"] = [app for app in every if app["app_label"] not in LIBRARY_APPS]
+        shown["open_corrections"] = open_correction_count()
+        shown["library_tables"] = [app for app in every if app["app_label"] in LIBRARY_APPS]
         return super().index(request, {**shown, **(extra_context or {})})
 
     def find(self, request: HttpRequest) -> HttpResponse:

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+import time_machine
 from django.db import transaction
 from django.db.models import Sum
 from hypothesis import given, settings
@@ -14,7 +15,8 @@ from billing import selectors, services
 from billing.errors import PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import PublishingCharge
-from config.api.errors import ApiError
+from config.api.caller import operator_caller
+from config.api.errors import ApiError, InvalidState
 from tests.billing.holds import hold_costs
 from tests.billing.rows import APRIL, MARCH, make_agent, make_workspace
 from workspaces.models import Workspace
@@ -41,6 +43,11 @@ class Release:
     failed: bool
 
 
+@dataclass(frozen=True)
+class Credit:
+    cents: int
+
+
 some_charges = st.lists(
     st.builds(
         PublishingCharge,
@@ -56,6 +63,7 @@ steps = st.lists(
     st.one_of(
         st.builds(Hold, by_agent=st.booleans(), charges=some_charges, in_april=st.booleans()),
         st.builds(Settle, target_id=st.sampled_from(TARGETS)),
+        st.builds(Credit, cents=st.integers(1, 20)),
         st.builds(Release, target_ids=st.lists(st.sampled_from(TARGETS), max_size=3), failed=st.booleans()),
     ),
     max_size=25,
@@ -65,8 +73,8 @@ steps = st.lists(
 @pytest.mark.django_db
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(steps=steps)
-def test_ledger_balances_and_caps_hold_for_random_operations(steps: list[Hold | Settle | Release]) -> None:
-    with transaction.atomic():
+def test_ledger_balances_and_caps_hold_for_random_operations(steps: list[Hold | Settle | Release | Credit]) -> None:
+    with time_machine.travel(MARCH, tick=False), transaction.atomic():
         workspace = make_workspace(free=40, cap=20, url_cap=3)
         agent = make_agent(workspace, cap=45, url_cap=2, day_cap=4)
         taken: set[str] = set()  # held or published
@@ -78,11 +86,15 @@ def test_ledger_balances_and_caps_hold_for_random_operations(steps: list[Hold | 
         transaction.set_rollback(True)
 
 
-def take(step: Hold | Settle | Release, workspace: Workspace, agent: Agent, taken: set[str], open_holds: set[str]) -> None:
+def take(
+    step: Hold | Settle | Release | Credit, workspace: Workspace, agent: Agent, taken: set[str], open_holds: set[str]
+) -> None:
     if isinstance(step, Hold):
         if held := hold(step, workspace, agent, taken):
             taken |= held
             open_holds |= held
+    elif isinstance(step, Credit):
+        credit(workspace, step.cents)
     elif isinstance(step, Settle):
         services.settle_holds(target_ids=[step.target_id])
         open_holds.discard(step.target_id)
@@ -117,6 +129,19 @@ def hold(step: Hold, workspace: Workspace, agent: Agent, taken: set[str]) -> set
     hold_costs(**call)
     assert selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=call["due"]) == after
     return targets
+
+
+def credit(workspace: Workspace, cents: int) -> None:
+    """Credit an amount by the word of two operators; it is refused if less was spent."""
+    ada, bob = (replace(operator_caller(None), actor_id=f"usr_{name}") for name in ("ada", "bob"))
+    spent = selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=MARCH).spent_cents
+    call: dict[str, Any] = {"workspace_id": workspace.pk, "month": MARCH.date(), "cents": -cents, "reason": "An outage"}
+    if cents > spent:
+        with pytest.raises(InvalidState):
+            services.propose_correction(caller=ada, **call)
+        return
+    proposed = services.propose_correction(caller=ada, **call)
+    services.approve_correction(caller=bob, correction_id=proposed.pk)
 
 
 def assert_caps_hold(workspace: Workspace, agent: Agent) -> None:

@@ -52,6 +52,10 @@ def test_an_operator_signs_in_and_opens_admin_pages(
         "console-post": f"posts/postgroup/{full_workspace.ids['published']}/change/",
         "console-deliveries": "webhooks/delivery/",
         "console-workspaces": "workspaces/workspace/",
+        "console-corrections": "billing/correction/",
+        "console-found": "find/?q=rye",
+        "console-late-posts": "late-posts/",
+        "console-statement": f"statement/{full_workspace.workspace.id}/",
     }.items():
         answer = page.goto(f"/admin/{path}")
         assert answer is not None

@@ -19,6 +19,7 @@ from agents.models import Agent, ApiKey, ClaimToken, OAuthClient, OAuthGrant
 from auditlog.services import record_entry
 from billing.models import (
     BillingAlarm,
+    Correction,
     DayCounter,
     LedgerEntry,
     MonthCounter,
@@ -183,6 +184,7 @@ def _books(ids: dict[str, Any]) -> list[Model]:
     return [
         entry,
         MonthCounter.objects.create(holder_id=workspace_id, month=MONTH),
+        Correction.objects.create(workspace_id=workspace_id, month=MONTH, cents=-1, reason="An outage", proposed_by="usr_1"),
         DayCounter.objects.create(agent_id=ids["agent_id"], day=MONTH),
         UsageTotal.objects.create(**ids, month=MONTH, platform="x"),
         UsageReport.objects.create(

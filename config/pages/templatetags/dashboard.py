@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -18,6 +18,7 @@ from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 
+from config.pages.language import format_date
 from config.pages.navigation import all_dashboard_pages
 
 register = template.Library()
@@ -64,6 +65,12 @@ def when(moment: datetime | None, date_pattern: str = "j M Y, H:i") -> SafeStrin
         at.strftime("%Y-%m-%d %H:%M:%S"),
         date_format(local, date_pattern),
     )
+
+
+@register.filter(expects_localtime=True)
+def local_date(at: date | datetime, pattern: str) -> str:
+    """Template filter: return a date or time by one of Django's patterns, in the order and words of the page's language."""
+    return format_date(at, pattern)
 
 
 @register.filter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -15,10 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import ConnectedAccount
+from billing.selectors import find_wrong_month_counters
 from posts.models import PostGroup, PostTarget, Series, SeriesOccurrence
+from posts.publishing.attempts import LEASE as PUBLISHING_LEASE
 from posts.services.series_occurrences import LEASE, claim_due_series, process_claimed_series
+from posts.states import Certainty
 from tests.conftest import ApiClient
-from tests.posts.publishing.worker import WorkerKilled, run_until_idle
+from tests.fakes.bluesky import FakeBluesky
+from tests.posts.publishing.worker import DyingWriter, WorkerKilled, run_until_idle
 from tests.posts.series.rows import change, create_series, read_series, run_series_loop
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -57,16 +62,36 @@ def nine_in_berlin(first: str, days: int) -> list[datetime]:
     return [local.replace(tzinfo=BERLIN).astimezone(UTC) for local in locals_]
 
 
+def publish_and_die(deaths: random.Random) -> Certainty | None:
+    """Publish what is due by a worker that may die at a statement, or before or after it has written a step or a result.
+
+    Returns how certain it is then that the latest due post is out; None if the worker lives.
+    """
+    number, committed = deaths.randrange(2), deaths.random() < 0.5
+    try:
+        with killed_at_statement(deaths.randrange(1, 30)):
+            run_until_idle(DyingWriter(number, committed=committed) if deaths.random() < 0.5 else None)
+    except WorkerKilled:
+        latest = PostTarget.objects.filter(scheduled_at__lte=datetime.now(UTC)).order_by("scheduled_at").last()
+        return Certainty(latest.certainty) if latest else None
+    return None
+
+
 @pytest.mark.django_db(transaction=True)
-def test_a_year_under_deaths_publishes_each_day_once(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+def test_a_year_under_deaths_publishes_each_day_once(
+    api: ApiClient, bluesky_account: ConnectedAccount, pds: FakeBluesky, clock: Any
+) -> None:
     deaths = random.Random(7)
-    create_series(api, account, post={"metadata": {"year": "2027"}})
-    died = 0
+    create_series(api, bluesky_account, post={"metadata": {"year": "2027"}})
+    died, died_publishing = 0, Counter[Certainty | None]()
 
     while datetime.now(UTC) < datetime(2028, 3, 10, 12, tzinfo=UTC):
         died += run_and_die(deaths.randrange(2, 60))
         clock.shift(LEASE)  # so that a dead worker's claim ends
         run_series_loop()
+        for _ in range(deaths.choice([1, 1, 2])):  # a third death in the same step would end the post
+            died_publishing[publish_and_die(deaths)] += 1
+            clock.shift(PUBLISHING_LEASE)
         run_until_idle()
         clock.shift(timedelta(hours=deaths.choice([21, 23])))
     run_until_idle()
@@ -76,7 +101,12 @@ def test_a_year_under_deaths_publishes_each_day_once(api: ApiClient, account: Co
     assert published.count() >= 366
     assert PostGroup.objects.exclude(status__in=["published", "scheduled"]).count() == 0
     assert PostGroup.objects.count() == SeriesOccurrence.objects.count() == Series.objects.get().made
+    ids = PostTarget.objects.filter(status="published").values_list("external_id", flat=True)
+    assert sorted(map(str, ids)) == sorted(record["uri"] for record in pds.records(bluesky_account.external_id))
+    assert pds.writes == published.count()
+    assert find_wrong_month_counters() == []
     assert died > 50
+    assert min(died_publishing[known] for known in (Certainty.NOT_SENT, Certainty.MAYBE_SENT, Certainty.CONFIRMED)) > 20
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,0 +1,22 @@
+"""Models of billing: ledger entries, usage counters, corrections, payment events, subscriptions, usage reports and alarms."""
+
+from __future__ import annotations
+
+from billing.models.alarms import BillingAlarm
+from billing.models.corrections import Correction
+from billing.models.ledger import CORRECTION, SPENT_ENTRIES_CONDITION, DayCounter, LedgerEntry, MonthCounter, UsageTotal
+from billing.models.processor import ProcessorEvent, Subscription, UsageReport
+
+__all__ = [
+    "CORRECTION",
+    "SPENT_ENTRIES_CONDITION",
+    "BillingAlarm",
+    "Correction",
+    "DayCounter",
+    "LedgerEntry",
+    "MonthCounter",
+    "ProcessorEvent",
+    "Subscription",
+    "UsageReport",
+    "UsageTotal",
+]

@@ -1,0 +1,76 @@
+"""The console's page of a workspace's month as a statement, with its CSV file and the form that proposes a correction."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin import AdminSite
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from auditlog.csv_export import stream_lines_as_csv
+from billing.caps import UtcMonth
+from billing.month_statement import STATEMENT_COLUMNS, month_statement, statement_lines
+from billing.services import propose_correction
+from config.api.admin_actions import record_operator_refusal, signed_in_operator_caller
+from config.api.errors import ApiError
+from workspaces.models import Workspace
+
+
+class CorrectionForm(forms.Form):
+    """The form of the statement's page that proposes a credit or a charge."""
+
+    kind = forms.ChoiceField(choices=[("credit", "Credit to the customer"), ("charge", "Charge to the customer")])
+    cents = forms.IntegerField(min_value=1, max_value=100_000_00, label="Amount in cents")
+    reason = forms.CharField(
+        max_length=500, widget=forms.TextInput(attrs={"size": 60}), label="Reason, which the customer sees"
+    )
+
+
+def show_statement(site: AdminSite, request: HttpRequest, workspace_id: str) -> HttpResponseBase:
+    """Page of the admin site: a workspace's month as a statement, as CSV with `?format=csv`. A POST proposes a correction."""
+    if not request.user.has_perm("billing.view_ledgerentry"):
+        raise PermissionDenied
+    workspace = get_object_or_404(Workspace, pk=workspace_id)
+    month = UtcMonth.named(request.GET.get("month", "")).start.date()
+    form = CorrectionForm(request.POST or None)
+    if request.method == "POST" and form.is_valid() and _propose(request, workspace, month, form.cleaned_data):
+        return redirect(f"{reverse('admin:statement', args=[workspace.pk])}?month={month:%Y-%m}")
+    statement = month_statement(caller=signed_in_operator_caller(request), workspace=workspace, month=month)
+    if request.GET.get("format") == "csv":
+        return _csv(statement)
+    shown = {"title": f"Statement of {workspace.name}, {month:%B %Y}", "statement": statement, "form": form}
+    return TemplateResponse(request, "admin/statement.html", {**site.each_context(request), **shown})
+
+
+def _csv(statement: Any) -> StreamingHttpResponse:
+    name = f"statement-{statement.workspace.pk}-{statement.month:%Y-%m}"
+    return stream_lines_as_csv(statement_lines(statement), name, STATEMENT_COLUMNS)
+
+
+def _propose(request: HttpRequest, workspace: Workspace, month: date, entered: dict[str, Any]) -> bool:
+    """Propose the correction that the form asks for and say so; return False with a message if it is refused."""
+    if not request.user.has_perm("billing.change_correction"):
+        raise PermissionDenied
+    cents = -entered["cents"] if entered["kind"] == "credit" else entered["cents"]
+    try:
+        propose_correction(
+            caller=signed_in_operator_caller(request),
+            workspace_id=workspace.pk,
+            month=month,
+            cents=cents,
+            reason=entered["reason"],
+        )
+    except ApiError as error:
+        record_operator_refusal(request, "ops.propose_correction", error)
+        messages.warning(request, f"{error.message} {error.suggested_action}")
+        return False
+    messages.success(request, "Proposed. Nothing has changed until another operator approves it, within 14 days.")
+    return True
