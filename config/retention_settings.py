@@ -32,6 +32,7 @@ RETENTION_RULES = [
     "workspaces.retention.ExpiredSessionsRule",
     "workspaces.retention.UnfinishedSignInStatesRule",
     "workspaces.retention.UnfinishedSignInNoncesRule",
+    "workspaces.retention.ExpiredSignInLinksRule",
     "workspaces.retention.ExpiredEndedIdentitiesRule",
     "workspaces.retention.ExpiredInvitationsRule",
     "workspaces.retention.FinishedMailRule",

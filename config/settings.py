@@ -270,6 +270,7 @@ OIDC_STAFF_CLAIM = env.str("OIDC_STAFF_CLAIM", default="")  # makes users operat
 # E-mail is sent by a worker (workspaces/services/mail.py); without a server it is written to the log.
 vars().update(env.email_url_config(read_secret("EMAIL_URL", default="consolemail://")))
 EMAIL_TIMEOUT = 10
+SIGN_IN_BY_EMAIL = env.bool("SIGN_IN_BY_EMAIL", default=not OIDC_ISSUER)  # people may sign in by a link in an e-mail
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"no-reply@{urlsplit(BASE_URL).hostname}")
 # Cents for each published target, by platform, and for a text with a link (`x+url`).
 PRICE_LIST = read_price_list("default=1,x=2,x+url=20")

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
-from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, UserSession, Workspace
+from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, SignInLink, User, UserSession, Workspace
 from workspaces.services import pause_workspace, resume_workspace
 
 
@@ -85,6 +85,14 @@ class InvitationAdmin(ReadOnlyAdmin):
     list_display = ("id", "workspace", "email", "role", "invited_by", "expires_at")
     list_select_related = ("workspace", "invited_by")
     indexed_lookups = {"wrk": "workspace_id", "usr": "invited_by_id"}
+    search_fields = ("email__iexact",)
+    secrets = ("token_sha256",)
+
+
+@admin.register(SignInLink)
+class SignInLinkAdmin(ReadOnlyAdmin):
+    list_display = ("id", "email", "created_at", "expires_at", "used_at")
+    ordering = ("-expires_at",)
     search_fields = ("email__iexact",)
     secrets = ("token_sha256",)
 

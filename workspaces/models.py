@@ -43,7 +43,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
     id = PrefixedIdField("usr")
     username = models.CharField(max_length=150, unique=True)
     email = models.EmailField(blank=True)
-    email_verified = models.BooleanField(default=False)  # by the identity provider
+    email_verified = models.BooleanField(default=False)  # by the identity provider, or by a sign-in by e-mail
     display_name = models.CharField(max_length=200, blank=True)
     identity_issuer = models.CharField(max_length=255, blank=True)
     identity_subject = models.CharField(max_length=255, blank=True)
@@ -65,6 +65,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
                 name="user_identity_unique",
             )
         ]
+        indexes = [models.Index(fields=["email"], condition=models.Q(email_verified=True), name="user_verified_email")]
 
     def __str__(self) -> str:
         return self.display_name or self.username
@@ -210,6 +211,19 @@ class OutgoingMail(DueRow):
     def is_given_up(self) -> bool:
         """Return whether the outgoing e-mail has finally failed: it could not be sent and is not tried again."""
         return self.sent_at is None and self.due_at is None
+
+
+class SignInLink(models.Model):
+    """A link by which the owner of an e-mail address signs in once. The token of the link is only in the e-mail."""
+
+    token_sha256 = models.CharField(max_length=64, unique=True)
+    email = models.EmailField(db_index=True)  # as `normalize_email` returns it
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(db_index=True)
+    used_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"Sign-in link {self.pk}"
 
 
 class Invitation(TimestampedModel):

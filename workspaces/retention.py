@@ -14,7 +14,7 @@ from social_django.models import Association, Nonce
 
 from config.api.caller import WorkspaceStatus
 from config.db.retention import ExpiredRowsRule
-from workspaces.models import EndedIdentity, Invitation, OutgoingMail, Workspace
+from workspaces.models import EndedIdentity, Invitation, OutgoingMail, SignInLink, Workspace
 
 RETENTION_PERIOD = timedelta(days=30)  # longer than any provider's token is valid
 
@@ -80,6 +80,15 @@ class ExpiredEndedIdentitiesRule(ExpiredRowsRule):
 
     def expired_rows(self) -> QuerySet[EndedIdentity]:
         return EndedIdentity.objects.filter(ended_at__lt=timezone.now() - RETENTION_PERIOD)
+
+
+class ExpiredSignInLinksRule(ExpiredRowsRule):
+    """The retention rule that deletes links for signing in by e-mail a day after they have expired."""
+
+    name = "sign_in_links"
+
+    def expired_rows(self) -> QuerySet[SignInLink]:
+        return SignInLink.objects.filter(expires_at__lt=timezone.now() - timedelta(days=1))
 
 
 class ExpiredInvitationsRule(ExpiredRowsRule):

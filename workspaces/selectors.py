@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from config.api.caller import Caller, MemberAccess, WorkspaceStatus, require_access, require_operator
@@ -91,6 +91,21 @@ def user_of_identity(*, issuer: str, subject: str) -> User | None:
     return users.filter(identity_issuer=issuer, identity_subject=subject).first()
 
 
+def user_who_signs_in_by_email(*, email: str) -> User | None:
+    """Return the user whom a link in an e-mail to this address signs in; None if there is none.
+
+    The address must be verified, and operators are excluded. Of several users with the address, which different identity
+    providers may have verified, it is the one who signed in last.
+    """
+    users = User.objects.filter(email=email, email_verified=True, is_active=True, is_staff=False)
+    return users.order_by(F("last_login").desc(nulls_last=True), "pk").first()
+
+
+def open_invitations_of_address(*, email: str) -> QuerySet[Invitation]:
+    """Return the invitations of an e-mail address that can still be accepted."""
+    return _open_invitations().filter(email=email)
+
+
 def names_of_users(*, user_ids: Iterable[str]) -> dict[str, str]:
     """Return a mapping from user ids to the users' names."""
     return {user.pk: str(user) for user in User.objects.filter(pk__in=set(user_ids))}
@@ -107,10 +122,14 @@ def invitations_of_workspace(*, workspace_id: str) -> QuerySet[Invitation]:
 
 
 def find_open_invitation(*, token_sha256: str) -> Invitation | None:
-    """Query the invitation whose link token has the given hash, if it is not expired and its sender may still invite."""
+    """Query the invitation whose link token has the given hash, if it can still be accepted."""
+    return _open_invitations().select_related("workspace", "invited_by").filter(token_sha256=token_sha256).first()
+
+
+def _open_invitations() -> QuerySet[Invitation]:
+    """Return the invitations that are not expired and whose sender may still invite."""
     inviter_may_invite = Member.objects.filter(
         workspace=OuterRef("workspace"), user=OuterRef("invited_by"), role__in=(Member.Role.OWNER, Member.Role.ADMIN)
     )
-    invitations = Invitation.objects.select_related("workspace", "invited_by").filter(Exists(inviter_may_invite))
-    current = invitations.exclude(workspace__status=WorkspaceStatus.DELETED)
-    return current.filter(token_sha256=token_sha256, expires_at__gt=timezone.now()).first()
+    current = Invitation.objects.filter(Exists(inviter_may_invite), expires_at__gt=timezone.now())
+    return current.exclude(workspace__status=WorkspaceStatus.DELETED)

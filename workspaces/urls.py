@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.dashboard import audit_log, members, sessions, settings, sign_in, workspaces
+from workspaces.dashboard import audit_log, members, sessions, settings, sign_in, sign_in_link, workspaces
 from workspaces.views import UserViewSet, WorkspaceViewSet
 
 PAGES = "dashboard/workspaces/<str:workspace_id>"
@@ -39,6 +39,8 @@ urlpatterns = [
     path("dashboard/sign-in/again", sign_in.sign_in_again, name="sign-in-again"),
     path("dashboard/sign-in/continue", sign_in.saved_form_page, name="held-form"),
     path("dashboard/sign-in/callback", sign_in.sign_in_callback, name="sign-in-callback"),
+    path("dashboard/sign-in/link", sign_in_link.request_sign_in_link, name="sign-in-link-request"),
+    path("dashboard/sign-in/link/<str:token>", sign_in_link.open_sign_in_link, name="sign-in-link"),
     path("dashboard/sign-in/<str:user_id>/<str:token>", sign_in.sign_in_by_development_link, name="sign-in-once"),
     path("dashboard/sign-out", sign_in.sign_out_of_all_browsers, name="sign-out"),
     path("dashboard/sessions", sessions.sessions, name="sessions"),

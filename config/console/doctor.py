@@ -24,6 +24,7 @@ from config.checks import check_settings
 from config.console import status
 from config.db.clock import MAX_CLOCK_SKEW, database_time
 from media import storage
+from workspaces.services import is_sign_in_by_email_offered
 from workspaces.sign_in.provider import OpenIdProvider
 
 CHECK_SECONDS = 5.0
@@ -224,9 +225,10 @@ def _mail(name: str) -> Iterator[Finding]:
 
 def _identity(name: str) -> Iterator[Finding]:
     if not settings.OIDC_ISSUER:
-        found = "no provider: people can sign in only with the link in demo.json, and not at all in production"
-        todo = "Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET."
-        yield _ok_if(not settings.PRODUCTION, name, found, todo, otherwise=FindingLevel.WARNING)
+        by_email = is_sign_in_by_email_offered()
+        found = "no provider: " + ("people sign in by a link in an e-mail" if by_email else "only operators can sign in")
+        todo = "Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, or EMAIL_URL."
+        yield _ok_if(by_email or not settings.PRODUCTION, name, found, todo, otherwise=FindingLevel.WARNING)
         return
     document = OpenIdProvider(settings.OIDC_ISSUER).discovery_document
     yield Finding(FindingLevel.OK, name, f"{document['issuer']} answers")

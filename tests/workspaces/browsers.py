@@ -19,6 +19,7 @@ def use_provider(settings: Any, provider: FakeOpenIdProvider) -> None:
     """Configure the service for this provider, with an empty cache."""
     settings.OIDC_ISSUER, settings.OIDC_AUDIENCE = provider.url, AUDIENCE
     settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
+    settings.SIGN_IN_BY_EMAIL = False  # its default with a provider
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     published.provider_of_issuer.cache_clear()
 

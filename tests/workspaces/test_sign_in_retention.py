@@ -19,7 +19,7 @@ from tests.conftest import ApiClient
 from tests.fakes.openid import FakeOpenIdProvider
 from tests.workspaces.browsers import begin, new_browser
 from workspaces import services
-from workspaces.models import EndedIdentity, OutgoingMail, User, Workspace
+from workspaces.models import EndedIdentity, OutgoingMail, SignInLink, User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 RULES = [path for path in configured.RETENTION if path.startswith("workspaces.retention.")]
@@ -69,6 +69,15 @@ def test_an_invitation_and_its_mail_are_deleted_after_a_month(workspace: Workspa
     clock.shift(timedelta(days=7))
 
     assert purge() == {"invitations": 2}
+
+
+def test_a_sign_in_link_is_deleted_a_day_after_it_expired(db: None, clock: Any) -> None:
+    SignInLink.objects.create(token_sha256="0" * 64, email="a@example.com", expires_at=NOON)
+    clock.shift(timedelta(days=1))
+    assert purge() == {}
+    clock.shift(timedelta(seconds=1))
+
+    assert purge() == {"sign_in_links": 1}
 
 
 def test_a_deleted_identity_is_removed_after_a_month(provider: FakeOpenIdProvider, clock: Any) -> None:

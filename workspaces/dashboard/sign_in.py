@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 from social_core.exceptions import AuthCanceled, AuthInputError, AuthProviderError, AuthSessionError
@@ -65,7 +66,7 @@ INVALID_ANSWER_MESSAGE = "The identity provider's answer is not valid, so you ar
 @never_cache
 def sign_in(request: HttpRequest) -> HttpResponse:
     """The sign-in page of the dashboard: show the available ways to sign in."""
-    return _sign_in_page(request, next_page=_local_address(request, request.GET.get(NEXT_PAGE)))
+    return sign_in_page(request, next_page=local_address(request, request.GET.get(NEXT_PAGE)))
 
 
 @require_POST
@@ -83,7 +84,7 @@ def begin_sign_in(request: HttpRequest) -> HttpResponse:
 @login_required
 def sign_in_again(request: HttpRequest) -> HttpResponse:
     """Dashboard page: explain why the user must sign in again, and start a new sign-in with the same method as before."""
-    next_page = _local_address(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse("dashboard")
+    next_page = local_address(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse("dashboard")
     if is_recent_sign_in(authenticated_at(request)):
         return HttpResponseRedirect(next_page)
     if request.method != "POST":
@@ -127,12 +128,12 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     except SignInError as error:
         return _sign_in_failed(request, error)
     except InvalidSubject:
-        return _sign_in_page(request, problem=INVALID_ANSWER_MESSAGE, status=502)
+        return sign_in_page(request, problem=str(INVALID_ANSWER_MESSAGE), status=502)
     except ApiError as error:
         return api_error_page(request, error)
     if again and (problem := _confirmation_error(request, person, backend)):
         return api_error_page(request, problem)
-    next_page = _local_address(request, request.session.pop(NEXT_PAGE, None))
+    next_page = local_address(request, request.session.pop(NEXT_PAGE, None))
     sign_in_user(request, person, by=SignInMethod.PROVIDER, authenticated_at=backend.authenticated_at)
     return HttpResponseRedirect(next_page or reverse("dashboard"))
 
@@ -161,7 +162,7 @@ def sign_in_by_development_link(request: HttpRequest, user_id: str, token: str) 
         raise Http404
     user = User.objects.filter(pk=user_id, is_active=True).first()
     if user is None or not default_token_generator.check_token(user, token):
-        return _sign_in_page(request, problem="This link was already used or is no longer valid.", status=403)
+        return sign_in_page(request, problem=gettext("This link was already used or is no longer valid."), status=403)
     sign_in_user(request, user, by=SignInMethod.LINK, authenticated_at=timezone.now())
     return redirect("dashboard")
 
@@ -184,7 +185,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
     if not verdict.allowed:
         return api_error_page(request, RateLimited())
     backend = _backend(request)
-    request.session[NEXT_PAGE] = _local_address(request, request.POST.get(NEXT_PAGE))
+    request.session[NEXT_PAGE] = local_address(request, request.POST.get(NEXT_PAGE))
     request.session[SIGN_IN_AGAIN] = again
     try:
         with limit_outbound_requests(rate_limit_address(request), operator_chosen=True):
@@ -204,16 +205,20 @@ def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBacke
         )
     if not is_recent_sign_in(backend.authenticated_at or UNKNOWN_AUTH_TIME):
         return Forbidden(
-            "The identity provider did not confirm that you have just signed in (auth_time), so nothing was changed.",
-            suggested_action="Sign out at the identity provider and try again, or ask the operator of this service.",
+            gettext(
+                "The identity provider did not confirm that you have just signed in (auth_time), so nothing was changed."
+            ),
+            suggested_action=gettext("Sign out at the identity provider and try again, or ask the operator of this service."),
         )
     return None
 
 
-def _sign_in_page(request: HttpRequest, *, next_page: str = "", problem: str = "", status: int = 200) -> HttpResponse:
+def sign_in_page(request: HttpRequest, *, next_page: str = "", problem: str = "", status: int = 200) -> HttpResponse:
+    """Render the sign-in page of the dashboard, with the reason why a sign-in failed if `problem` is given."""
     shown = {
         "provider": settings.OIDC_ISSUER if settings.OIDC_CLIENT_ID else "",
         "development": not (settings.PRODUCTION or settings.OIDC_ISSUER),
+        "by_email": services.is_sign_in_by_email_offered(),
         "data_dir": settings.DATA_DIR,
         "next_page": next_page,
         "problem": problem,
@@ -234,18 +239,22 @@ def _backend(request: HttpRequest) -> OpenIdBackend:
 def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
     """Return the sign-in page with the reason why the sign-in failed. No personal data is logged."""
     logger.warning("A sign-in failed: %s at %s.", error.code, error.stage)
-    next_page = _local_address(request, request.session.get(NEXT_PAGE))
+    next_page = local_address(request, request.session.get(NEXT_PAGE))
     for kinds, problem, status in (
         (AuthCanceled, "The sign-in was cancelled at the identity provider.", 403),
         ((AuthInputError, AuthSessionError), "This sign-in took too long, or was started in another browser.", 400),
         (AuthProviderError, "The identity provider does not answer. Try again in a moment.", 503),
     ):
         if isinstance(error, kinds):
-            return _sign_in_page(request, next_page=next_page, problem=problem, status=status)
-    return _sign_in_page(request, next_page=next_page, problem="The identity provider's answer is not valid.", status=502)
+            return sign_in_page(request, next_page=next_page, problem=problem, status=status)
+    return sign_in_page(
+        request, next_page=next_page, problem=gettext("The identity provider's answer is not valid."), status=502
+    )
 
 
-def _local_address(request: HttpRequest, address: str | None) -> str:
-    """Return the URL to open after the sign-in if it belongs to this service, else ""."""
+def local_address(request: HttpRequest, address: str | None) -> str:
+    """Return the address to open after the sign-in if it is a path of this service, which begins with "/", else ""."""
+    if not address or not address.startswith("/"):
+        return ""
     own = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
-    return address or "" if own else ""
+    return address if own else ""

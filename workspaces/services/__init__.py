@@ -9,9 +9,15 @@ from workspaces.services.invitations import (
     invite_member,
     withdraw_invitation,
 )
-from workspaces.services.mail import queue_mail
+from workspaces.services.mail import queue_mail, queue_sign_in_mail
 from workspaces.services.mail_message import MailItem, MailMessage, one_line_name
 from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, remove_member
+from workspaces.services.sign_in_links import (
+    LINK_LIFETIME,
+    claim_sign_in_link,
+    find_open_sign_in_link,
+    is_sign_in_by_email_offered,
+)
 from workspaces.services.users import (
     delete_user_and_workspaces,
     find_or_create_user_for_token,

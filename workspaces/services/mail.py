@@ -10,13 +10,16 @@ from datetime import timedelta
 from smtplib import SMTPDataError, SMTPRecipientsRefused
 from typing import Any
 
+from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.utils import timezone
+from django.utils.translation import get_language, override
 
 from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.models import OutgoingMail
 from workspaces.services.mail_message import MailMessage
+from workspaces.services.sign_in_links import LINK_LIFETIME, create_sign_in_link
 
 logger = logging.getLogger(__name__)
 MAIL_LOOP = "mail"
@@ -30,16 +33,20 @@ def queue_mail(*, to: str, message: MailMessage) -> OutgoingMail:
 
     Line breaks in the subject become spaces.
     """
-    content = {
-        "to": to,
-        "subject": " ".join(message.subject.split()),
-        "text": message.plain_text(),
-        "html": message.html(),
-        "choices_address": message.choices_address,
-    }
-    mail = OutgoingMail.objects.create(content=content, due_at=timezone.now())
+    mail = OutgoingMail.objects.create(content=_content(to, message), due_at=timezone.now())
     wake_worker_loop_after_commit(MAIL_LOOP)
     return mail
+
+
+def queue_sign_in_mail(*, to: str, next_page: str) -> None:
+    """Queue the e-mail with a sign-in link that somebody has requested for an address, whether or not anybody has it.
+
+    The worker creates the link when it sends the e-mail, and sends nothing if nobody may sign in with the address.
+    """
+    OutgoingMail.objects.create(
+        content={"to": to, "language": get_language(), "sign_in": {"next_page": next_page}}, due_at=timezone.now()
+    )
+    wake_worker_loop_after_commit(MAIL_LOOP)
 
 
 def claim_mail() -> OutgoingMail | None:
@@ -60,7 +67,11 @@ def claim_mail() -> OutgoingMail | None:
 def send_claimed_mail(mail: OutgoingMail) -> None:
     """Send a reserved e-mail and save the result. A failed e-mail is tried again later, up to MAX_ATTEMPTS times in all."""
     try:
-        _email_of_content(mail.content).send()
+        email = _email_to_send(mail)
+        if email is None:
+            claimed_row_queryset(OutgoingMail.objects.all(), mail).delete()
+            return
+        email.send()
     except Exception as error:  # a mail backend may raise anything
         code = _permanent_refusal(error)
         if code:  # the address does not exist, or the server does not take this content: a retry is useless
@@ -69,6 +80,27 @@ def send_claimed_mail(mail: OutgoingMail) -> None:
             _retry_later(mail, error)
     else:
         _finish(mail, sent_at=timezone.now(), last_error="")
+
+
+def _content(to: str, message: MailMessage) -> dict[str, str]:
+    return {
+        "to": to,
+        "subject": " ".join(message.subject.split()),
+        "text": message.plain_text(),
+        "html": message.html(),
+        "choices_address": message.choices_address,
+    }
+
+
+def _email_to_send(mail: OutgoingMail) -> EmailMultiAlternatives | None:
+    """Return the e-mail of a queued row; None for a sign-in link that nobody may use, or for which nobody waits any more."""
+    content: Any = mail.content
+    if "sign_in" not in content:
+        return _email_of_content(content)
+    is_waited_for = timezone.now() - mail.created_at < LINK_LIFETIME
+    with override(content.get("language", settings.LANGUAGE_CODE)):  # that of the page on which it was requested
+        message = create_sign_in_link(email=content["to"], **content["sign_in"]) if is_waited_for else None
+        return _email_of_content(_content(content["to"], message)) if message else None
 
 
 def _email_of_content(content: Any) -> EmailMultiAlternatives:

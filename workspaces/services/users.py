@@ -16,7 +16,7 @@ from config.api.caller import Caller, operator_caller, require_recent_sign_in
 from config.api.errors import Forbidden, missing_or_foreign_id_error
 from config.api.plan import ResourcePlan, check_plan
 from workspaces import selectors
-from workspaces.models import EndedIdentity, Member, User, Workspace
+from workspaces.models import EndedIdentity, Member, SignInLink, User, Workspace
 from workspaces.services.workspaces import mark_workspace_deleted
 from workspaces.sign_in.oidc_claims import OidcIdentity
 from workspaces.sign_in.sessions import end_sessions_of_user
@@ -36,7 +36,7 @@ def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | Non
     person.is_staff = person.is_superuser = staff
     with transaction.atomic():
         person.save(update_fields=["email", "email_verified", "display_name", "is_staff", "is_superuser", "updated_at"])
-        _record_sign_in(person, ip)
+        record_sign_in(person, ip)
     return person
 
 
@@ -87,6 +87,7 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
         check_plan(ResourcePlan("users.delete", user.id, before, after))
         if not dry_run:
             _record_deleted_identity(user)
+            SignInLink.objects.filter(email=user.email).delete()
         user.clear_personal_data()
         if not dry_run:
             user.save()
@@ -98,10 +99,13 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
     return user, owned
 
 
-def _record_sign_in(person: User, ip: str | None) -> None:
-    """Record a user's sign-in in the audit log; an operator's sign-in is recorded as an operator action and kept longest."""
+def record_sign_in(person: User, ip: str | None, *, by: str = "") -> None:
+    """Record a user's sign-in in the audit log; an operator's sign-in is recorded as an operator action and kept longest.
+
+    `by` is the way in which the user signed in, where it is not the identity provider.
+    """
     caller = Caller(kind="user", actor_id=person.id, ip=ip)
-    operation, metadata = "users.sign_in", {}
+    operation, metadata = "users.sign_in", {"by": by} if by else {}
     if person.is_staff:
         caller = replace(operator_caller(ip), actor_id=person.id)
         operation, metadata = "operators.sign_in", {"by": "provider"}

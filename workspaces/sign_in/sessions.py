@@ -37,6 +37,7 @@ class SignInMethod(TextChoices):
     """The way in which a sign-in session began: at the identity provider, by password, by password and code, or by a link."""
 
     PROVIDER = "provider"
+    EMAIL = "email"
     PASSWORD = "password"  # noqa: S105 - a word, not a password
     PASSWORD_AND_CODE = "password_and_code"  # noqa: S105
     LINK = "link"  # the link in demo.json, in development only
