@@ -10,7 +10,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.text_check import CallCache
+from accounts.platforms.text_check import TextCheckCache
 from agents.models import Agent
 from config.api.caller import (
     AgentMode,
@@ -20,7 +20,7 @@ from config.api.caller import (
     require_access,
     require_scope,
 )
-from config.api.errors import AgentModeForbids, ApiError, ValidationFailed
+from config.api.errors import AgentModeForbids, ApiError, Forbidden, ValidationFailed
 from config.api.scopes import any_scope_of
 from config.api.trace import current_trace_id
 from config.api.webhook_url import check_webhook_url_without_lookup
@@ -39,6 +39,7 @@ from posts.validation import TargetToValidate, Validation, find_duplicates, vali
 
 WRITE_SCOPES = any_scope_of("posts.draft", "posts.schedule", "posts.publish")
 _accounts = FixedSelect(ConnectedAccount, where=("workspace_id",), where_in="id", join=("workspace",))
+APPROVAL_MESSAGE = "In this workspace, posts by editors need the approval of an owner or admin."
 STATUSES_WITH_EVENT_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
 
 
@@ -164,7 +165,7 @@ def initial_status_for_caller(caller: Caller, wanted: GroupStatus) -> GroupStatu
         return wanted
     if caller.mode == AgentMode.DRAFT:
         raise AgentModeForbids("This agent may only create drafts. Send `draft: true`.")
-    return GroupStatus.PENDING_CONFIRMATION if caller.mode == AgentMode.REQUIRES_CONFIRMATION else wanted
+    return GroupStatus.PENDING_CONFIRMATION if caller.needs_approval else wanted
 
 
 def find_target_accounts(workspace_id: str, targets: Sequence[TargetWrite]) -> dict[str, ConnectedAccount]:
@@ -203,7 +204,7 @@ def build_target_inputs(
     if problems:
         raise ValidationFailed(details=problems)
     check_account_allowlist(caller, seen)
-    cached = CallCache()
+    cached = TextCheckCache()
     return [
         TargetToValidate(
             account=accounts[target.connected_account_id],
@@ -230,16 +231,18 @@ def stored_target_inputs(group: PostGroup, assets: Mapping[str, MediaAsset]) -> 
     """
     accounts = ConnectedAccount.objects.in_bulk([target.account_id for target in group.targets.all()])
     media = match_media_to_assets(media_writes_of_group(group), assets)
-    cached = CallCache()
+    cached = TextCheckCache()
     return [
         TargetToValidate(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media, cached)
         for each in group.targets.all()
     ]
 
 
-def refuse_agent_needing_approval(caller: Caller) -> None:
-    """Raise AgentModeForbids if a calling agent needs a person's approval to publish; an agent in dry_run mode passes."""
-    if caller.agent_id and caller.mode not in (AgentMode.ALLOW_PUBLISH, AgentMode.DRY_RUN):
+def refuse_caller_needing_approval(caller: Caller) -> None:
+    """Raise AgentModeForbids if an agent, or Forbidden if an editor, needs a person's approval to publish."""
+    if caller.needs_approval and caller.is_user:
+        raise Forbidden(APPROVAL_MESSAGE, suggested_action="Ask an owner or admin to do it.")
+    if caller.needs_approval:
         raise AgentModeForbids(
             "This agent may not publish without a person's approval.",
             suggested_action="Ask a member of the workspace to do it.",

@@ -18,7 +18,7 @@ from accounts.platforms.media_check import asset_issues, media_list_issues
 from accounts.platforms.polls import is_reported_by_poll_issues, poll_choices_in_options, poll_in_options, poll_issues
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.schemas import schema_violations
-from accounts.platforms.text_check import CallCache, length_issues, text_limit
+from accounts.platforms.text_check import TextCheckCache, length_issues, text_limit
 from accounts.platforms.thread_option import further_segment_texts, texts_billed_by_platform, thread_issues
 from accounts.platforms.types import Capabilities, MediaKind
 from billing.prices import post_price_cents
@@ -37,7 +37,9 @@ class TargetToValidate:
     shown_text: str
     sandbox: bool
     media: tuple[AttachedMedia, ...] = ()
-    cached: CallCache = field(default_factory=CallCache, compare=False, repr=False)  # shared by a post group's targets
+    cached: TextCheckCache = field(
+        default_factory=TextCheckCache, compare=False, repr=False
+    )  # shared by a post group's targets
 
     @cached_property
     def capabilities(self) -> Capabilities:

@@ -13,6 +13,7 @@ from django.contrib.sessions.models import Session
 from django.db import models
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
 
 from config.api.caller import WorkspaceStatus
 from config.db.encryption import EncryptedJSONField
@@ -128,6 +129,7 @@ class Workspace(TimestampedModel):
     owner_paused_at = models.DateTimeField(null=True)  # both pauses are independent (services/workspaces.py)
     operator_paused_at = models.DateTimeField(null=True)
     retention_tier = models.CharField(max_length=12, default="free")
+    editors_need_approval = models.BooleanField(default=False, db_default=False)  # before their posts go out
 
     class Meta:
         constraints = [
@@ -146,12 +148,16 @@ class Workspace(TimestampedModel):
 
 
 class Member(TimestampedModel):
-    """The membership of a user in a workspace, with the user's role."""
+    """The membership of a user in a workspace, with the user's role.
+
+    What each role may do is in `SCOPES_OF_ROLES`. "member" is the API's word for a viewer.
+    """
 
     class Role(models.TextChoices):
-        OWNER = "owner"
-        ADMIN = "admin"
-        MEMBER = "member"
+        OWNER = "owner", _("Owner")
+        ADMIN = "admin", _("Admin")
+        EDITOR = "editor", _("Editor")
+        MEMBER = "member", _("Viewer")
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="members")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
@@ -161,7 +167,9 @@ class Member(TimestampedModel):
         constraints = [
             models.UniqueConstraint(fields=["workspace", "user"], name="member_once"),
             models.UniqueConstraint(fields=["workspace"], condition=models.Q(role="owner"), name="member_one_owner"),
-            models.CheckConstraint(condition=models.Q(role__in=["owner", "admin", "member"]), name="member_role_known"),
+            models.CheckConstraint(
+                condition=models.Q(role__in=["owner", "admin", "editor", "member"]), name="member_role_known"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -231,7 +239,7 @@ class Invitation(TimestampedModel):
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField()  # as `normalize_email` returns it
-    role = models.CharField(max_length=10, choices=[(role, role.label) for role in (Member.Role.ADMIN, Member.Role.MEMBER)])
+    role = models.CharField(max_length=10, choices=[each for each in Member.Role.choices if each[0] != Member.Role.OWNER])
     token_sha256 = models.CharField(max_length=64, unique=True)
     invited_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     mail = models.ForeignKey(OutgoingMail, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -240,7 +248,7 @@ class Invitation(TimestampedModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["workspace", "email"], name="invitation_open_once"),
-            models.CheckConstraint(condition=models.Q(role__in=["admin", "member"]), name="invitation_role_known"),
+            models.CheckConstraint(condition=models.Q(role__in=["admin", "editor", "member"]), name="invitation_role_known"),
         ]
 
     def __str__(self) -> str:

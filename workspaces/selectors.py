@@ -22,7 +22,8 @@ def workspace_access_of_user(*, workspace_id: str, user_id: str) -> MemberAccess
     member = Member.objects.select_related("workspace").filter(workspace_id=workspace_id, user_id=user_id).first()
     if member is None:
         return None
-    return MemberAccess(member.role, member.workspace.status, member.workspace.retention_tier)
+    needs_approval = member.role == Member.Role.EDITOR and member.workspace.editors_need_approval
+    return MemberAccess(member.role, member.workspace.status, member.workspace.retention_tier, needs_approval)
 
 
 def undeleted_workspaces() -> QuerySet[Workspace]:

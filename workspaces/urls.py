@@ -21,6 +21,7 @@ urlpatterns = [
     path(f"{PAGES}/settings", settings.show_settings, name="settings"),
     path(f"{PAGES}/settings/general", settings.save_name_and_timezone, name="settings-general"),
     path(f"{PAGES}/settings/caps", settings.change_monthly_caps, name="settings-caps"),
+    path(f"{PAGES}/settings/editors", settings.change_editor_approval, name="settings-editors"),
     path(f"{PAGES}/settings/pause", settings.pause_workspace, name="settings-pause"),
     path(f"{PAGES}/settings/resume", settings.resume_workspace, name="settings-resume"),
     path(f"{PAGES}/settings/export", settings.download_workspace_data, name="settings-export"),

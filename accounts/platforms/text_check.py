@@ -13,7 +13,7 @@ from accounts.platforms.types import MediaKind, TextRules
 Result = TypeVar("Result")
 
 
-class CallCache:
+class TextCheckCache:
     """Cache of the calls that check a text, so that the same text is not counted or cut twice in a validation."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ def length_issues(
     text: str,
     field: str,
     options: Mapping[str, Any],
-    cached: CallCache,
+    cached: TextCheckCache,
     *,
     media: Collection[MediaKind] = (),
     subject: str = "The text",
@@ -89,7 +89,7 @@ def length_issues(
     return [issue_with_hint("TEXT_TOO_LONG", field, message, "replace_text", explanation, shorter, **facts)]
 
 
-def _advice(platform: str, rules: TextRules, text: str, field: str, cached: CallCache, subject: str) -> list[Issue]:
+def _advice(platform: str, rules: TextRules, text: str, field: str, cached: TextCheckCache, subject: str) -> list[Issue]:
     """Return the warnings for a text that is within the platform's limit but longer than the platform advises."""
     issues = []
     for unit, most, count in rules.advised_limits:

@@ -13,7 +13,7 @@ from typing import Any
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.issues import Issue, issue_with_hint
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.text_check import CallCache, length_issues
+from accounts.platforms.text_check import TextCheckCache, length_issues
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, Content
 
@@ -56,7 +56,7 @@ def texts_billed_by_platform(capabilities: Capabilities, text: str, options: Map
 
 
 def thread_issues(
-    platform: str, capabilities: Capabilities, text: str, options: Mapping[str, Any], field: str, cached: CallCache
+    platform: str, capabilities: Capabilities, text: str, options: Mapping[str, Any], field: str, cached: TextCheckCache
 ) -> list[Issue]:
     """Return the validation issues of the option `thread`, which adds a chain of posts; `field` is the path of the options.
 
@@ -90,7 +90,7 @@ def check_thread_segments(content: Content, capabilities: Capabilities, label: s
 
     Validation reports the same issues when the post is created, but limits may have changed since then.
     """
-    for issue in thread_issues(label, capabilities, content.text, content.options, "options", CallCache()):
+    for issue in thread_issues(label, capabilities, content.text, content.options, "options", TextCheckCache()):
         if issue.severity == "error":
             raise ContentRejected(issue.message)
 

@@ -23,7 +23,7 @@ def api_keys(page: WorkspacePage) -> HttpResponse:
 
     Only users who may create keys see it.
     """
-    if not page.may_write:
+    if not page.may_manage:
         return page.render("agents/keys.html")
     found = selectors.list_api_keys(
         caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")

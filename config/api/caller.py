@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from config.api import errors
-from config.api.scopes import ALL_SCOPES, READ_SCOPES, AnyScope
+from config.api.scopes import ALL_SCOPES, EDITOR, SCOPES_OF_ROLES, AnyScope
 
 OPERATOR = "operator"
 OPERATOR_REQUESTS_PER_MINUTE = 600  # higher than for customers, so that operators can act in an incident
@@ -44,7 +44,7 @@ class WorkspaceStatus(TextChoices):
 class MemberAccess:
     """What gives a user access to a workspace: the user's role in it, and the workspace's status and retention tier."""
 
-    role: str  # owner, admin or member
+    role: str  # owner, admin, editor or member
     workspace_status: str
     retention_tier: str
     needs_approval: bool = False  # an editor, where the workspace wants to approve the posts of editors
@@ -97,6 +97,11 @@ class Caller:
     def needs_approval(self) -> bool:
         """Return whether what this Caller publishes waits for a person's approval: some agents, and editors by a setting."""
         return self.mode not in (AgentMode.ALLOW_PUBLISH, AgentMode.DRY_RUN)
+
+    @property
+    def may_approve(self) -> bool:
+        """Return whether this Caller may approve or reject the posts that wait for it; agents and editors may not."""
+        return not self.agent_id and self.role != EDITOR
 
     @property
     def idempotency_key_owner(self) -> str:
@@ -186,8 +191,14 @@ def require_scope(caller: Caller, scope: str | AnyScope | None) -> None:
         return
     wanted = " or ".join(scope) if isinstance(scope, AnyScope) else scope
     if caller.is_user:
-        raise errors.Forbidden(f"A workspace's {caller.role} may not do this; it needs an owner or admin.")
+        allowed = "an owner, admin or editor" if _is_allowed_for_editors(scope) else "an owner or admin"
+        raise errors.Forbidden(f"Your role in this workspace does not allow this; it needs {allowed}.")
     raise errors.ScopeMissing(f"This operation needs the scope {wanted}.")
+
+
+def _is_allowed_for_editors(scope: str | AnyScope) -> bool:
+    wanted = scope if isinstance(scope, AnyScope) else (scope,)
+    return not SCOPES_OF_ROLES[EDITOR].isdisjoint(wanted)
 
 
 def _enter(caller: Caller, workspace_id: str) -> bool:
@@ -202,7 +213,8 @@ def _enter(caller: Caller, workspace_id: str) -> bool:
         return False
     caller.workspace_id, caller.role = workspace_id, access.role
     caller.workspace_status, caller.retention_tier = access.workspace_status, access.retention_tier
-    caller.scopes = READ_SCOPES if access.role == "member" else ALL_SCOPES
+    caller.scopes = SCOPES_OF_ROLES[access.role]
+    caller.mode = AgentMode.REQUIRES_CONFIRMATION if access.needs_approval else AgentMode.ALLOW_PUBLISH
     return True
 
 

@@ -17,6 +17,13 @@ SCOPES = (
 SCOPE_CHOICES = [(scope, scope) for scope in SCOPES]
 ALL_SCOPES = frozenset(SCOPES)
 READ_SCOPES = frozenset(scope for scope in SCOPES if scope.endswith(".read"))
+EDITOR = "editor"  # the role that writes posts, and nothing else
+SCOPES_OF_ROLES = {  # what people may do in a workspace, by their role
+    "owner": ALL_SCOPES,
+    "admin": ALL_SCOPES,
+    EDITOR: READ_SCOPES | {"posts.draft", "posts.schedule", "posts.publish", "media.upload"},
+    "member": READ_SCOPES,
+}
 
 
 class AnyScope(tuple[str, ...]):

@@ -187,7 +187,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
     now, caller, workspace_id = timezone.now(), page.caller, page.workspace.id
     usage = agent_month_usage(caller=caller, agent_id=found.id, at=now)
     posts = search_posts(caller=caller, workspace_id=workspace_id, agent_id=found.id, limit=SHOWN_POSTS)
-    keys = selectors.latest_keys_of_agent(caller=caller, agent=found, limit=SHOWN_KEYS) if page.may_write else []
+    keys = selectors.latest_keys_of_agent(caller=caller, agent=found, limit=SHOWN_KEYS) if page.may_manage else []
     counts = agent_post_counts(agent_id=found.id, at=now)
     _add_usage_to_help_texts(form, usage.spend_cap, counts)
     return page.render(
@@ -202,7 +202,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
         posts=posts.rows,
         api_keys=keys,
         entries=audit_entries_of_workspace(caller=caller, workspace_id=workspace_id, actor_id=found.id)[:SHOWN_ENTRIES],
-        may_change=page.may_write and found.status == Agent.Status.ACTIVE,
+        may_change=page.may_manage and found.status == Agent.Status.ACTIVE,
         stopped=found.default_mode == AgentMode.DRY_RUN or found.status == Agent.Status.REVOKED,
         now=now,
         status=status,

@@ -88,7 +88,7 @@ def _dead_webhooks(page: WorkspacePage) -> Iterator[NeedForAttention]:
 
 def _ending_keys(page: WorkspacePage) -> Iterator[NeedForAttention]:
     """Yield an entry for each API key that ends within days; a key that is being replaced is left out."""
-    if not page.may_write:
+    if not page.may_manage:
         return
     now = timezone.now()
     current = ApiKey.objects.filter(workspace=page.workspace, revoked_at=None, retiring_since=None).select_related("agent")

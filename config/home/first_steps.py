@@ -29,7 +29,7 @@ class FirstStep:
 def first_steps(page: WorkspacePage) -> list[FirstStep]:
     """Return the checklist of a workspace; an empty list once it is done, and for members who may change nothing."""
     workspace = page.workspace
-    if not page.may_write:
+    if not page.may_manage:
         return []
     real = ConnectedAccount.objects.filter(workspace=workspace, sandbox=False)
     has_account = real.exclude(status=ConnectedAccount.Status.DISCONNECTED).exists()

@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from agents.models import Agent
+from auditlog.models import ActorType
 from config.api.errors import Conflict
 from posts import selectors, services
 from posts.dashboard.inputs import (
@@ -17,6 +18,7 @@ from posts.dashboard.inputs import (
 from posts.dashboard.shown_groups import prepare_groups_for_display
 from posts.dashboard.undo import due_time_with_undo_delay, offer_undo_of_release, publishing_message
 from posts.serializers.requests import RejectPostSerializer
+from workspaces.selectors import names_of_users
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 10
@@ -31,7 +33,8 @@ def approvals(page: WorkspacePage) -> HttpResponse:
     )
     shown = prepare_groups_for_display(page.workspace.id, found.rows)
     agents = Agent.objects.filter(pk__in={group.agent_id for group in found.rows})
-    names = dict(agents.values_list("pk", "name"))
+    people = {group.created_by_id for group in found.rows if group.created_by_type == ActorType.USER}
+    names = names_of_users(user_ids=people) | dict(agents.values_list("pk", "name"))
     return page.render(
         "posts/approvals.html",
         waiting=[

@@ -169,7 +169,7 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     group = shown.group
     states = [each.target.status for each in shown.targets]
     editable = page.may_write and group.status in CANCELLABLE_GROUP_STATUSES and not group.was_attempted
-    retryable = page.may_write and group.status in GROUP_STATUSES_WITH_RETRIES
+    retryable = page.may_publish and group.status in GROUP_STATUSES_WITH_RETRIES
     scheduled, first = editable and group.status == GroupStatus.SCHEDULED, group.earliest_scheduled_at
     begins = scheduled and first is not None and first <= timezone.now() + PUBLISHING_DELAY_FOR_UNDO
     unstarted = [each.target for each in shown.targets if is_unstarted(each.target)]
@@ -180,7 +180,7 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
         "runs": group.status == GroupStatus.PUBLISHING and not UNFINISHED_TARGET_STATUSES.isdisjoint(states),
         "begins": begins,
         "may_edit": editable,
-        "may_review": page.may_write and group.status == GroupStatus.PENDING_CONFIRMATION,
+        "may_review": page.may_manage and group.status == GroupStatus.PENDING_CONFIRMATION,
         "may_cancel": page.may_write and group.status in UNFINISHED_GROUP_STATUSES and bool(unstarted),
         "may_retry": retryable,
         "next_steps": steps_after_failure(shown) if retryable else [],

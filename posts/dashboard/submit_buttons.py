@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
+from config.pages.language import format_date
 from posts.states import GroupStatus
 
 SAVE, SCHEDULE, PUBLISH = "save", "schedule", "publish"
@@ -22,12 +23,19 @@ class SubmitButton:
     primary: bool = False
 
 
-def submit_buttons(status: str, when: datetime | None, *, moved: bool) -> list[SubmitButton]:
+def submit_buttons(
+    status: str, when: datetime | None, *, moved: bool, needs_approval: bool = False, may_approve: bool = True
+) -> list[SubmitButton]:
     """Return the composer's buttons for a post with this status, or for a new post, whose status is an empty string.
 
     `when` is the local time that is filled in. It makes scheduling the primary action, and publishing says that it ignores
-    the time. `moved`: the time is another one than the post has.
+    the time. `moved`: the time is another one than the post has. `needs_approval`: what the person publishes waits for
+    approval. `may_approve`: the person may approve posts that wait for it.
     """
+    if status == GroupStatus.PENDING_CONFIRMATION and not may_approve:
+        return [SubmitButton(SAVE, _("Save changes"), primary=True)]
+    if needs_approval:
+        return _buttons_that_ask(status, when)
     if when is None:
         return _buttons_without_time(status)
     named = {"time": short_time_words(when)}
@@ -43,7 +51,18 @@ def submit_buttons(status: str, when: datetime | None, *, moved: bool) -> list[S
 
 def short_time_words(when: datetime) -> str:
     """Return a post's local time in words for a composer button, such as "Tue 24 Nov 09:00"; a year only if needed."""
-    return date_format(when, "D j M H:i" if when.year == timezone.localtime().year else "D j M Y H:i")
+    return format_date(when, "D j M H:i" if when.year == timezone.localtime().year else "D j M Y H:i")
+
+
+def _buttons_that_ask(status: str, when: datetime | None) -> list[SubmitButton]:
+    if status == GroupStatus.SCHEDULED:
+        return [SubmitButton(SCHEDULE, _("Save and ask for approval"), primary=True)]
+    publish = SubmitButton(PUBLISH, _("Ask to publish once approved"), primary=when is None)
+    if when is None:
+        return [publish, SubmitButton(SCHEDULE, _("Ask to publish later")), *_save_button(status)]
+    ask = _("Ask to publish on %(time)s") % {"time": short_time_words(when)}
+    schedule = SubmitButton(SCHEDULE, ask, primary=True)
+    return [schedule, publish, *_save_button(status)]
 
 
 def _buttons_without_time(status: str) -> list[SubmitButton]:

@@ -10,7 +10,7 @@ from posts import selectors
 from posts.events import outcome_event_kinds_and_targets
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.plan_building import refuse_agent_needing_approval
+from posts.plan_building import refuse_caller_needing_approval
 from posts.publishing.decision_types import TargetProblem
 from posts.services.changes import existing_assets_of_group
 from posts.services.commit import plan_and_commit
@@ -40,7 +40,7 @@ def resolve_unconfirmed_target(
 
 def _plan(caller: Caller, post_group_id: str, target_id: str, permalink: str | None) -> Plan:
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
-    refuse_agent_needing_approval(caller)
+    refuse_caller_needing_approval(caller)
     after = copy_of_group(group)
     target = _unconfirmed_target(after, target_id)
     check_account_allowlist(caller, [target.account_id])

@@ -15,7 +15,7 @@ from posts.attached_media import match_media_to_assets
 from posts.content import media_writes_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.plan_building import capped_agent_id, refuse_agent_needing_approval
+from posts.plan_building import capped_agent_id, refuse_caller_needing_approval
 from posts.services.changes import existing_assets_of_group, take_target_from_publisher
 from posts.services.commit import plan_and_commit
 from posts.states import GROUP_STATUSES_WITH_RETRIES, SCHEDULE_MISSED, GroupStatus, TargetStatus
@@ -70,7 +70,7 @@ def plan_retry(
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     if workspace_id not in (None, group.workspace_id):
         raise missing_or_foreign_id_error("workspace_id", "workspace")
-    refuse_agent_needing_approval(caller)
+    refuse_caller_needing_approval(caller)
     check_schedule(scheduled_at)
     check_webhook_url_without_lookup(webhook_url)
     after = copy_of_group(group)

@@ -1,7 +1,8 @@
-"""Review of post groups by people, who approve or reject them; agents can do neither."""
+"""Review of post groups by owners and admins, who approve or reject them; agents and editors can do neither."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from django.utils import timezone
@@ -14,7 +15,7 @@ from posts import selectors
 from posts.content import own_scheduled_at
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.plan_building import stored_target_inputs, validate_content
+from posts.plan_building import refuse_caller_needing_approval, stored_target_inputs, validate_content
 from posts.services.changes import cancel_planned_target, existing_assets_of_group, require_unstarted_targets
 from posts.services.commit import plan_and_commit
 from posts.slot_choice import FreeSlots
@@ -51,25 +52,11 @@ def confirm_post(
 def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, scheduled_at: datetime | None = None) -> Plan:
     """Plan the approval of a post group, with the errors of `confirm_post`."""
     group = _reviewable_group(caller, post_group_id)
-    check_schedule(scheduled_at)
-    now = timezone.now()
-    when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
-    after = copy_of_group(group)
-    after.scheduled_at = when
-    _set_times(group, after, scheduled_at, when)
-    scheduled = [target.scheduled_at is not None for target in after.targets.all()]
-    for scope in scopes_of_times(scheduled):
-        require_access(caller, group.workspace_id, scope)
-    _check_version(group, content_version)
-    assets = existing_assets_of_group(group)
-    validate_content(stored_target_inputs(group, assets), group_id=group.id)
-    after.status = status_when_released(scheduled)
-    change = GroupChange(
-        before=group,
-        after=after,
-        moment=when,
-        due=when or now,
-        assets=assets,
+    change = _released(caller, group, content_version, scheduled_at)
+    after = change.after
+    after.status = status_when_released([target.scheduled_at is not None for target in after.targets.all()])
+    change = replace(
+        change,
         holds=list(after.targets.all()),
         capped_agent_id=group.agent_id,
         events=(
@@ -78,6 +65,45 @@ def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, sc
         ),
     )
     return Plan("posts.confirm", caller, group.workspace_id, [change])
+
+
+def request_approval(
+    *, caller: Caller, post_group_id: str, content_version: int, scheduled_at: datetime | None = None
+) -> Plan:
+    """Let a draft wait for approval, after which it is published at `scheduled_at`, at its own set time, or at once.
+
+    For editors whose posts need approval. Raises the errors of `confirm_post` except the spend errors.
+    """
+    return plan_and_commit(lambda: _plan_request(caller, post_group_id, content_version, scheduled_at))
+
+
+def _plan_request(caller: Caller, post_group_id: str, content_version: int, scheduled_at: datetime | None) -> Plan:
+    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEW_SCOPES, write=True)
+    if group.status != GroupStatus.DRAFT:
+        raise InvalidState(f"The group is {group.status}. Only a draft can be put up for approval.")
+    change = _released(caller, group, content_version, scheduled_at)
+    change.after.status = GroupStatus.PENDING_CONFIRMATION
+    for target in change.after.targets.all():
+        target.due_at = None
+    status = GroupStatus.PENDING_CONFIRMATION
+    change = replace(change, events=((f"post.{status}", None),), audit={"fields": ["status"], "status": status})
+    return Plan("posts.update", caller, group.workspace_id, [change])
+
+
+def _released(caller: Caller, group: PostGroup, content_version: int, scheduled_at: datetime | None) -> GroupChange:
+    """Return the change of a post group that gives it its times, after the checks of a release; its status is not changed."""
+    check_schedule(scheduled_at)
+    now = timezone.now()
+    when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
+    after = copy_of_group(group)
+    after.scheduled_at = when
+    _set_times(group, after, scheduled_at, when)
+    for scope in scopes_of_times([target.scheduled_at is not None for target in after.targets.all()]):
+        require_access(caller, group.workspace_id, scope)
+    _check_version(group, content_version)
+    assets = existing_assets_of_group(group)
+    validate_content(stored_target_inputs(group, assets), group_id=group.id)
+    return GroupChange(before=group, after=after, moment=when, due=when or now, assets=assets)
 
 
 def _set_times(group: PostGroup, after: PostGroup, scheduled_at: datetime | None, when: datetime | None) -> None:
@@ -126,10 +152,21 @@ def plan_reject(caller: Caller, post_group_id: str, *, reason: str | None = None
     return Plan("posts.reject", caller, group.workspace_id, [change])
 
 
-def _reviewable_group(caller: Caller, post_group_id: str) -> PostGroup:
-    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEW_SCOPES, write=True)
+def require_approver(caller: Caller, status: str) -> None:
+    """Raise Forbidden unless the caller may approve a post group with this status, and take the approval back.
+
+    Agents may not. Editors may publish drafts, unless their posts need approval, but do not approve what others ask for.
+    """
     if caller.agent_id:
         raise Forbidden("Agents cannot confirm or reject posts. Use a person's session or a workspace key.")
+    if status != GroupStatus.DRAFT and not caller.may_approve:
+        raise Forbidden("Editors cannot confirm or reject posts.", suggested_action="Ask an owner or admin to do it.")
+    refuse_caller_needing_approval(caller)
+
+
+def _reviewable_group(caller: Caller, post_group_id: str) -> PostGroup:
+    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEW_SCOPES, write=True)
+    require_approver(caller, group.status)
     return group
 
 

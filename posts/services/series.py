@@ -16,6 +16,7 @@ from auditlog.services import record_entry
 from config.api.caller import Caller, check_account_allowlist, requested_or_own_workspace_id, require_access, require_scope
 from config.api.errors import Conflict, Forbidden, InvalidState, PlanChanged, ValidationFailed
 from config.api.plan import ResourcePlan, check_plan
+from config.api.scopes import EDITOR
 from config.api.trace import current_trace_id
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from media.models import MediaAsset
@@ -27,7 +28,7 @@ from posts.plan_building import WRITE_SCOPES, BatchRows, new_group_change
 from posts.recurrence import InvalidRule, Occurrence
 from posts.recurrence.occurrences import SEARCHED_YEARS
 from posts.series_plan import SeriesPlan, series_content
-from posts.series_posts import build_series_post, check_cooldown, texts_of_series
+from posts.series_posts import build_series_post, require_text_cooldown, texts_of_series
 from posts.series_selectors import MAX_LIVE_SERIES, count_live_series, get_series, occurrences_that_can_be_cancelled
 from workspaces.services import lock_workspace
 
@@ -127,14 +128,14 @@ def create_series(
 def update_series(*, caller: Caller, series_id: str, edit: SeriesEdit, dry_run: bool = False) -> Series:
     """Change a series' name, post, rule, exceptions or status. Scheduled posts change only with `apply_to_scheduled`.
 
-    Raises NotFound, ScopeMissing, Forbidden (an agent and another's series), InvalidState (ended), PlanChanged, and the
+    Raises NotFound, ScopeMissing, Forbidden (an agent or editor, and another's series), InvalidState (ended), PlanChanged,
     and the errors of `create_series` except Conflict.
     """
     with transaction.atomic():
         series = _locked_live(caller, series_id)
         assets = _assets(series)
         before = {**series_content(series, assets), "name": series.name}
-        _check_agent(caller, series, edit)
+        _check_others_series(caller, series, edit)
         if edit.name is not None:
             series.name = edit.name
         if edit.status is not None:
@@ -227,7 +228,7 @@ def _check_post(caller: Caller, series: Series, first: Occurrence, *, dry_run: b
     at = min(first.at, now + timedelta(days=365))  # a post of its own may not be scheduled further ahead
     local, count = first.local.strftime(LOCAL_FORMAT), len(texts_of_series(series.post))
     posts = [build_series_post(series, at, number=number, local=local) for number in range(1, count + 1)]
-    check_cooldown(series, now)
+    require_text_cooldown(series, now)
     rows = BatchRows.read(caller, series.workspace_id, posts)
     changes = []
     for index, post in enumerate(posts):
@@ -250,12 +251,17 @@ def _locked_live(caller: Caller, series_id: str) -> Series:
     return series
 
 
-def _check_agent(caller: Caller, series: Series, edit: SeriesEdit) -> None:
-    """Check a calling agent: others' series publish with the rights and caps of others, so it may only pause them."""
+def _check_others_series(caller: Caller, series: Series, edit: SeriesEdit) -> None:
+    """Check a calling agent or editor: others' series publish with the rights and caps of others, so it may only pause them.
+
+    Editors are included even where their posts need no approval, since that may change before the series publishes.
+    """
     check_account_allowlist(caller, series.account_ids)
     stops = edit.status == Series.Status.PAUSED and edit.changed_fields == ["status"] and not edit.apply_to_scheduled
-    if caller.agent_id and caller.agent_id != series.agent_id and not stops:
-        raise Forbidden("An agent may pause, skip or end the series of others, but not change them.")
+    is_restricted = caller.agent_id or caller.role == EDITOR
+    if is_restricted and caller.idempotency_key_owner != series.maker and not stops:
+        who = "An agent" if caller.agent_id else "An editor"
+        raise Forbidden(f"{who} may pause, skip or end the series of others, but not change them.")
 
 
 def _require_schedule_scope(caller: Caller, series: Series, *, dry_run: bool) -> None:

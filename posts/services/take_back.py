@@ -7,7 +7,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from config.api.caller import Caller
-from config.api.errors import Forbidden, InvalidState
+from config.api.errors import InvalidState
 from posts import selectors
 from posts.content import own_scheduled_at
 from posts.plan import GroupChange, Plan, copy_of_group
@@ -18,7 +18,7 @@ from posts.services.changes import (
     take_target_from_publisher,
 )
 from posts.services.commit import plan_and_commit
-from posts.services.review import CONFIRMABLE_GROUP_STATUSES, REVIEW_SCOPES
+from posts.services.review import CONFIRMABLE_GROUP_STATUSES, REVIEW_SCOPES, require_approver
 from posts.states import GroupStatus
 
 
@@ -26,15 +26,14 @@ def take_back_approval(*, caller: Caller, post_group_id: str, status: GroupStatu
     """Take back the approval of a post that is not being published yet: it awaits approval again, or is a draft again.
 
     `status` and `scheduled_at` are those before the approval. Releases the money held for the post. Raises Forbidden (an
-    agent), ScopeMissing, NotFound, InvalidState.
+    agent or editor), ScopeMissing, NotFound, InvalidState.
     """
     return plan_and_commit(lambda: _plan(caller, post_group_id, status, scheduled_at))
 
 
 def _plan(caller: Caller, post_group_id: str, status: GroupStatus, scheduled_at: datetime | None) -> Plan:
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEW_SCOPES, write=True)
-    if caller.agent_id:
-        raise Forbidden("Agents cannot take back an approval. Use a person's session or a workspace key.")
+    require_approver(caller, status)
     if status not in CONFIRMABLE_GROUP_STATUSES:
         raise InvalidState("Only a draft or a post awaiting approval can have been approved.")
     if group.status != GroupStatus.SCHEDULED or group.was_attempted:

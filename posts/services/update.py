@@ -22,7 +22,7 @@ from posts.plan_building import (
     find_target_accounts,
     initial_status_for_caller,
     is_released,
-    refuse_agent_needing_approval,
+    refuse_caller_needing_approval,
     validate_content,
 )
 from posts.services.changes import (
@@ -173,7 +173,7 @@ def _check_edit(caller: Caller, group: PostGroup, edit: PostEdit, *, begun: bool
         raise ValidationFailed.for_field("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
     if not begun:
         return
-    refuse_agent_needing_approval(caller)
+    refuse_caller_needing_approval(caller)
     if edit.media is not None and edit.media != media_writes_of_group(group):
         raise InvalidState("Some targets have begun, so the media can no longer be changed.")
 

@@ -19,7 +19,7 @@ def rows() -> list[Row]:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     from accounts.platforms.registry import all_adapters  # noqa: PLC0415  (needs Django)
-    from accounts.platforms.text_check import CallCache, length_issues  # noqa: PLC0415
+    from accounts.platforms.text_check import TextCheckCache, length_issues  # noqa: PLC0415
 
     checked = all_adapters()
     counters = {
@@ -32,7 +32,7 @@ def rows() -> list[Row]:
     }
 
     def check(text: str) -> None:
-        cached = CallCache()
+        cached = TextCheckCache()
         for each in checked:
             length_issues(each.name, each.capabilities.text, text, "text", {}, cached)
 

@@ -131,7 +131,7 @@ def test_empty_slots_are_filled(open_page: OpenPage, workspace: Workspace, check
     page.get_by_role("button", name="Undo", exact=True).click()
     empty.get_by_role("link").click()
     expect(page.get_by_label("When to publish").first).to_have_value(f"{there:%Y-%m-%dT%H:%M}")
-    expect(page.get_by_role("checkbox", name="Mastodon")).to_be_checked()
+    expect(page.get_by_role("checkbox", name="Mastodon sandbox.mastodon Sandbox")).to_be_checked()
 
 
 def test_the_time_zone_of_the_browser_is_offered(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:

@@ -108,7 +108,7 @@ def test_a_lost_session_loses_no_text(
     context.clear_cookies()
     page.get_by_label("Text for all accounts").fill("Typed while signed out")
 
-    expect(page.locator("#messages")).to_contain_text("You are signed out. Sign in in a new tab; your text is kept here.")
+    expect(page.locator("#messages")).to_contain_text("You are signed out. Your text is kept here. Sign in in a new tab")
     checker.check(page, "compose-signed-out")
     page.get_by_role("button", name="Publish now").click()
     expect(page.get_by_label("Text for all accounts")).to_have_value("Typed while signed out")

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from auditlog.models import RetentionTier
 from auditlog.retention import RETENTION_DAYS
@@ -42,7 +43,16 @@ def change_monthly_caps(page: WorkspacePage) -> HttpResponse:
     if not form.is_valid():
         return _settings(page, status=422, caps=form)
     services.update_caps(caller=page.caller, workspace_id=page.workspace.id, **form.caps)
-    return page.success_redirect("The caps are saved. They apply from now on.", "settings")
+    return page.success_redirect(_("The caps are saved. They apply from now on."), "settings")
+
+
+@workspace_page("POST", operation="workspaces.update")
+def change_editor_approval(page: WorkspacePage) -> HttpResponse:
+    """Dashboard page: decide from the settings page whether posts by editors need approval."""
+    needed = "editors_need_approval" in page.request.POST
+    services.set_editors_need_approval(caller=page.caller, workspace_id=page.workspace.id, needed=needed)
+    words = _("Posts by editors now wait for approval.") if needed else _("Editors now publish without approval.")
+    return page.success_redirect(words, "settings")
 
 
 @workspace_page("POST", operation="workspaces.pause")

@@ -11,7 +11,13 @@ from workspaces.services.invitations import (
 )
 from workspaces.services.mail import queue_mail, queue_sign_in_mail
 from workspaces.services.mail_message import MailItem, MailMessage, one_line_name
-from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, remove_member
+from workspaces.services.members import (
+    change_role,
+    hand_over_workspace,
+    leave_workspace,
+    remove_member,
+    set_editors_need_approval,
+)
 from workspaces.services.sign_in_links import (
     LINK_LIFETIME,
     claim_sign_in_link,

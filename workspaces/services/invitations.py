@@ -13,6 +13,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext_lazy as _
 
 from auditlog.services import record_entry
 from config.api import rate_limit
@@ -35,6 +36,11 @@ from workspaces.services.workspaces import lock_workspace
 from workspaces.sign_in.oidc_claims import normalize_email
 
 INVITATION_LIFETIME = timedelta(days=7)
+ROLE_SENTENCES = {
+    Member.Role.ADMIN: _("%(who)s invites you to the workspace %(workspace)s, as an admin."),
+    Member.Role.EDITOR: _("%(who)s invites you to the workspace %(workspace)s, as an editor."),
+    Member.Role.MEMBER: _("%(who)s invites you to the workspace %(workspace)s, as a viewer."),
+}
 MAX_OPEN_INVITATIONS = 50
 MAX_INVITATIONS_PER_MINUTE = 10  # invitations by one user
 

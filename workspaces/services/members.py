@@ -12,7 +12,7 @@ from workspaces.models import Member, Workspace
 from workspaces.services.workspaces import lock_owner_and_check_quota, lock_workspace
 
 ADMIN_ROLES = (Member.Role.OWNER, Member.Role.ADMIN)
-ASSIGNABLE_ROLES = (Member.Role.ADMIN, Member.Role.MEMBER)  # the owner role can only be handed over
+ASSIGNABLE_ROLES = (Member.Role.ADMIN, Member.Role.EDITOR, Member.Role.MEMBER)  # the owner role can only be handed over
 
 
 def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -> Member:
@@ -78,6 +78,25 @@ def hand_over_workspace(*, caller: Caller, workspace_id: str, user_id: str) -> W
         workspace.save(update_fields=["owner_user", "updated_at"])
         _record(caller, "workspaces.hand_over", workspace_id, user_id)
     return workspace
+
+
+def set_editors_need_approval(*, caller: Caller, workspace_id: str, needed: bool) -> None:
+    """Decide whether posts of the workspace's editors wait for approval. Posts that are already scheduled stay.
+
+    Only owners and admins may do this. Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
+    """
+    require_role(caller, workspace_id, *ADMIN_ROLES)
+    with transaction.atomic():
+        lock_workspace(workspace_id)
+        Workspace.objects.filter(pk=workspace_id).update(editors_need_approval=needed, updated_at=timezone.now())
+        record_entry(
+            caller=caller,
+            operation="workspaces.update",
+            workspace_id=workspace_id,
+            resource_type="workspace",
+            resource_id=workspace_id,
+            metadata={"changed": ["editors_need_approval"], "editors_need_approval": needed},
+        )
 
 
 def validate_assignable_role(role: str) -> None:

@@ -141,6 +141,23 @@ def test_a_post_is_approved_only_as_planned(dashboard: Dashboard, agent: ApiClie
     assert the_group().status == "scheduled"
 
 
+def test_the_links_of_a_notice_offer_decisions_only_on_the_plan_they_name(
+    dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount
+) -> None:
+    group = create_waiting_post(agent, account)
+    named = {"plan_hash": group["plan_hash"]}
+    approving, rejecting = (dashboard.get("post", group, **named, decision=each) for each in ("approve", "reject"))
+    assert patch(agent, group, text="Something else").status_code == 200
+    outdated = dashboard.get("post", group, **named, decision="approve")
+
+    assert fields(approving, "plan_hash") == fields(rejecting, "plan_hash") == [group["plan_hash"]]
+    assert "<details open><summary" in rejecting.content.decode()
+    assert "<details open><summary" not in approving.content.decode()
+    assert fields(outdated, "plan_hash") == []
+    assert "The post has changed since the notice was sent." in words(outdated)
+    assert fields(dashboard.get("post", group), "plan_hash") == [the_group().plan_hash]
+
+
 def test_a_post_is_edited_and_approved_in_one_request(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount
 ) -> None:
@@ -168,7 +185,7 @@ def test_a_long_post_is_approved_on_its_own_page(dashboard: Dashboard, agent: Ap
     group = create_waiting_post(agent, facebook, text="word " * 12_000 + "the end")
 
     page = dashboard.get("approvals")
-    assert len(page.content) < 20_000
+    assert len(page.content) < 21_000
     assert dashboard.address("post-confirm", group) not in page.content.decode()
     assert "Read the whole post" in words(page)
 

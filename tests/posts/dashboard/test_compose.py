@@ -28,7 +28,7 @@ def test_a_new_post_offers_the_accounts(
     dashboard: Dashboard, accounts: list[ConnectedAccount], django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     AccountFactory(workspace=dashboard.workspace, platform="slack", status="disconnected")
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         page = dashboard.get("compose")
 
     assert page.status_code == 200
@@ -272,7 +272,7 @@ def test_every_sandbox_account_at_once_stays_small(dashboard: Dashboard, workspa
     page = dashboard.compose("check", *every, text="\N{PARTY POPPER}" * 3000)
 
     assert page.status_code == 200
-    assert len(gzip.compress(page.content)) < 30_000
+    assert len(gzip.compress(page.content)) < 35_000
 
 
 @pytest.mark.parametrize("shape", ["IDN domains", "flags", "combining marks out of order", "one long host"])

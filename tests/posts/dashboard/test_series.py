@@ -167,6 +167,23 @@ def test_why_a_post_is_not_scheduled_is_said(pages: SeriesPages, api: ApiClient,
     )
 
 
+@pytest.mark.parametrize("stays_as_viewer", [True, False])
+def test_a_maker_who_may_no_longer_write_is_named_as_the_reason(
+    pages: SeriesPages, workspace: Workspace, account: ConnectedAccount, stays_as_viewer: bool
+) -> None:
+    membership = Member.objects.create(workspace=workspace, user=factories.UserFactory(), role="editor")
+    series = create_series(as_user(membership.user), account, workspace_id=workspace.id)
+    if stays_as_viewer:
+        Member.objects.filter(pk=membership.pk).update(role="member")
+    else:
+        membership.delete()
+    run_series_loop()
+
+    assert "The person who made the series may no longer write posts in the workspace." in words(
+        pages.get("series-one", series)
+    )
+
+
 def test_a_series_is_paused_resumed_and_ended(pages: SeriesPages, api: ApiClient, account: ConnectedAccount) -> None:
     series = create_series(api, account)
     run_series_loop()

@@ -6,7 +6,7 @@ from accounts.platforms.errors import ContentRejected
 from accounts.platforms.instagram.adapter import Instagram
 from accounts.platforms.instagram.capabilities import CAPABILITIES
 from accounts.platforms.media_check import asset_issues
-from accounts.platforms.text_check import CallCache, length_issues
+from accounts.platforms.text_check import TextCheckCache, length_issues
 from accounts.platforms.types import Grant, MediaInfo
 from tests.accounts.platforms.media_files import media_file, picture
 from tests.accounts.platforms.meta.steps import post, publish
@@ -51,7 +51,7 @@ def test_more_than_five_hashtags_are_warned_of_and_more_than_thirty_refused(
 ) -> None:
     text = " ".join(f"#tag{number}" for number in range(hashtags))
 
-    issues = length_issues("instagram", CAPABILITIES.text, text, "targets[0].text", {}, CallCache(), media=["image"])
+    issues = length_issues("instagram", CAPABILITIES.text, text, "targets[0].text", {}, TextCheckCache(), media=["image"])
 
     assert [(issue.code, issue.severity) for issue in issues] == found
 

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from accounts.platforms.issues import Issue
-from accounts.platforms.text_check import CallCache, length_issues
+from accounts.platforms.text_check import TextCheckCache, length_issues
 from accounts.platforms.threads.capabilities import CAPABILITIES
 
 
@@ -46,7 +46,7 @@ def test_a_text_with_six_different_links_gets_an_issue_and_five_do_not() -> None
 
 
 def _issues(text: str) -> list[Issue]:
-    return length_issues("threads", CAPABILITIES.text, text, "targets[0].text", {}, CallCache())
+    return length_issues("threads", CAPABILITIES.text, text, "targets[0].text", {}, TextCheckCache())
 
 
 def test_a_profile_is_not_posted_to_faster_than_threads_allows() -> None:
