@@ -1,4 +1,4 @@
-"""The admin tables of users, workspaces, members, invitations and outgoing e-mail in the operators' console."""
+"""The admin tables of users, sign-in links, workspaces, members, invitations, outgoing e-mail and snippets in the console."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from django.http import HttpRequest
 
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
-from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, SignInLink, User, UserSession, Workspace
+from workspaces.models import (
+    EndedIdentity,
+    Invitation,
+    Member,
+    OutgoingMail,
+    SignInLink,
+    Snippet,
+    User,
+    UserSession,
+    Workspace,
+)
 from workspaces.services import pause_workspace, resume_workspace
 
 
@@ -95,6 +105,13 @@ class SignInLinkAdmin(ReadOnlyAdmin):
     ordering = ("-expires_at",)
     search_fields = ("email__iexact",)
     secrets = ("token_sha256",)
+
+
+@admin.register(Snippet)
+class SnippetAdmin(ReadOnlyAdmin):
+    list_display = ("id", "workspace", "kind", "name", "updated_at")
+    list_select_related = ("workspace",)
+    indexed_lookups = {"wrk": "workspace_id"}
 
 
 @admin.register(EndedIdentity)

@@ -1,4 +1,4 @@
-"""Models of users, their sessions, workspaces, members, invitations and outgoing e-mail."""
+"""Models of users, their sessions and sign-in links, workspaces, members, invitations, outgoing e-mail and snippets."""
 
 from __future__ import annotations
 
@@ -255,3 +255,30 @@ class Invitation(TimestampedModel):
         return f"Invitation {self.pk} to {self.workspace_id}"
 
 
+class Snippet(TimestampedModel):
+    """A text that the workspace's members insert into posts again and again: a group of hashtags, or a signature."""
+
+    class Kind(models.TextChoices):
+        HASHTAGS = "hashtags", _("Hashtags")
+        SIGNATURE = "signature", _("Signature")
+
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="snippets", db_index=False
+    )  # no index of its own, because snippet_name_once covers this foreign key
+    name = models.CharField(max_length=60)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    text = models.TextField(max_length=2000)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "name"], name="snippet_name_once"),
+            models.CheckConstraint(condition=models.Q(kind__in=["hashtags", "signature"]), name="snippet_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name} of {self.workspace_id}"
+
+    @property
+    def inserted_text(self) -> str:
+        """Return what the composer inserts: a signature begins a paragraph, and hashtags follow a space."""
+        return f"\n\n{self.text}" if self.kind == self.Kind.SIGNATURE else f" {self.text}"

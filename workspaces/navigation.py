@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy as _
+
 from config.pages.navigation import DashboardPage
 
 AUDIT_LOG = DashboardPage("audit-log", "Audit log", "clipboard-document-list", "Workspace")
-SETTINGS = DashboardPage("settings", "Settings", "cog-6-tooth", "Workspace", also_for=("members",))
+SETTINGS = DashboardPage("settings", _("Settings"), "cog-6-tooth", _("Workspace"), also_for=("members", "snippets"))

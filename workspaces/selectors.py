@@ -1,4 +1,4 @@
-"""Database queries of users, workspaces, members and invitations."""
+"""Database queries of users, workspaces, members, invitations and snippets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from config.api.caller import Caller, MemberAccess, WorkspaceStatus, require_acc
 from config.api.errors import Forbidden, UserSessionRequired, missing_or_foreign_id_error
 from config.api.paging import Page, paginate_newest_first
 from config.db.ids import is_id
-from workspaces.models import Invitation, Member, User, Workspace
+from workspaces.models import Invitation, Member, Snippet, User, Workspace
 
 
 def workspace_access_of_user(*, workspace_id: str, user_id: str) -> MemberAccess | None:
@@ -134,3 +134,16 @@ def _open_invitations() -> QuerySet[Invitation]:
     )
     current = Invitation.objects.filter(Exists(inviter_may_invite), expires_at__gt=timezone.now())
     return current.exclude(workspace__status=WorkspaceStatus.DELETED)
+
+
+def snippets_of_workspace(*, workspace_id: str) -> QuerySet[Snippet]:
+    """Return the snippets of the workspace, by kind and name."""
+    return Snippet.objects.filter(workspace_id=workspace_id).order_by("kind", "name")
+
+
+def get_snippet(*, workspace_id: str, snippet_id: int) -> Snippet:
+    """Return the snippet of the workspace with this id. Raises NotFound."""
+    snippet = snippets_of_workspace(workspace_id=workspace_id).filter(pk=snippet_id).first()
+    if snippet is None:
+        raise missing_or_foreign_id_error(None, "snippet")
+    return snippet

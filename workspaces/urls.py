@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.dashboard import audit_log, members, sessions, settings, sign_in, sign_in_link, workspaces
+from workspaces.dashboard import audit_log, members, sessions, settings, sign_in, sign_in_link, snippets, workspaces
 from workspaces.views import UserViewSet, WorkspaceViewSet
 
 PAGES = "dashboard/workspaces/<str:workspace_id>"
@@ -26,6 +26,9 @@ urlpatterns = [
     path(f"{PAGES}/settings/resume", settings.resume_workspace, name="settings-resume"),
     path(f"{PAGES}/settings/export", settings.download_workspace_data, name="settings-export"),
     path(f"{PAGES}/settings/delete", settings.delete_workspace, name="settings-delete"),
+    path(f"{PAGES}/snippets", snippets.list_or_create_snippets, name="snippets"),
+    path(f"{PAGES}/snippets/<int:snippet_id>", snippets.change_snippet, name="snippet"),
+    path(f"{PAGES}/snippets/<int:snippet_id>/delete", snippets.delete_snippet, name="snippet-delete"),
     path(f"{PAGES}/members", members.members, name="members"),
     path(f"{PAGES}/members/invite", members.invite_member, name="member-invite"),
     path(

@@ -1,4 +1,4 @@
-"""Business operations on users, workspaces, members, invitations and outgoing e-mail."""
+"""Business operations on users, workspaces, members, invitations, outgoing e-mail and snippets."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from workspaces.services.sign_in_links import (
     find_open_sign_in_link,
     is_sign_in_by_email_offered,
 )
+from workspaces.services.snippets import MAX_SNIPPETS, delete_snippet, save_snippet
 from workspaces.services.users import (
     delete_user_and_workspaces,
     find_or_create_user_for_token,
