@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.dashboard import audit_log, members, sessions, settings, sign_in, sign_in_link, snippets, workspaces
+from workspaces.dashboard import (
+    audit_log,
+    installed_app,
+    members,
+    sessions,
+    settings,
+    sign_in,
+    sign_in_link,
+    snippets,
+    workspaces,
+)
 from workspaces.views import UserViewSet, WorkspaceViewSet
 
 PAGES = "dashboard/workspaces/<str:workspace_id>"
@@ -38,6 +48,9 @@ urlpatterns = [
     path(f"{PAGES}/members/hand-over", members.hand_over_workspace, name="member-hand-over"),
     path(f"{PAGES}/members/<str:user_id>/role", members.change_role, name="member-role"),
     path(f"{PAGES}/members/<str:user_id>/remove", members.remove_member, name="member-remove"),
+    path("app.webmanifest", installed_app.app_manifest, name="app-manifest"),
+    path("service-worker.js", installed_app.service_worker, name="service-worker"),
+    path("dashboard/offline", installed_app.offline, name="offline"),
     path("dashboard/sign-in", sign_in.sign_in, name="sign-in"),
     path("dashboard/sign-in/begin", sign_in.begin_sign_in, name="sign-in-begin"),
     path("dashboard/sign-in/again", sign_in.sign_in_again, name="sign-in-again"),

@@ -61,7 +61,9 @@ class ErrorRecorder:
             self.problems.append(f"script error: {error.error}")
 
     def _answer(self, response: Response) -> None:
-        part_of_page = not response.request.is_navigation_request() and response.status != 422
+        # The service worker repeats navigations as requests of its own.
+        is_navigation = response.request.is_navigation_request() or response.request.service_worker is not None
+        part_of_page = not is_navigation and response.status != 422
         if self._is_own(response.url) and (response.status >= 500 or (part_of_page and response.status >= 400)):
             self.problems.append(f"{response.status} for {response.url}")
 

@@ -69,3 +69,5 @@ function countDown(form, end) {
     form.remove();
   }
 }
+
+navigator.serviceWorker?.register("/service-worker.js", { scope: "/dashboard/" });
