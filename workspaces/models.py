@@ -50,6 +50,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
     identity_subject = models.CharField(max_length=255, blank=True)
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
+    language = models.CharField(max_length=5, blank=True, default="", db_default="")  # of pages; "": as the browser says
     session_epoch = models.PositiveIntegerField(default=0)  # raising this number ends all earlier sessions
 
     objects = UserManager()

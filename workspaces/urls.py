@@ -7,6 +7,7 @@ from django.urls import path
 from workspaces.dashboard import (
     audit_log,
     installed_app,
+    language,
     members,
     sessions,
     settings,
@@ -60,6 +61,7 @@ urlpatterns = [
     path("dashboard/sign-in/link/<str:token>", sign_in_link.open_sign_in_link, name="sign-in-link"),
     path("dashboard/sign-in/<str:user_id>/<str:token>", sign_in.sign_in_by_development_link, name="sign-in-once"),
     path("dashboard/sign-out", sign_in.sign_out_of_all_browsers, name="sign-out"),
+    path("dashboard/language", language.choose_language, name="language"),
     path("dashboard/sessions", sessions.sessions, name="sessions"),
     path("dashboard/sessions/end-others", sessions.end_other_sessions, name="sessions-end-others"),
     path("dashboard/sessions/<int:user_session_id>/end", sessions.end_session, name="session-end"),
