@@ -9,6 +9,7 @@ from django.conf import settings
 
 from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown, ReauthRequired
 from accounts.platforms.operator_setup import OperatorSetup
+from accounts.platforms.people import Person
 from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
@@ -137,6 +138,14 @@ class Platform:
         neither is certain, TokenExpired, ReauthRequired, Transient (ask again later).
         """
         raise OutcomeUnknown("This platform cannot be asked whether the post is out.", final=True)
+
+    def find_people(self, grant: Grant, text: str) -> list[Person]:
+        """Find up to MAX_PEOPLE people whom a post can mention, by a part of their name or handle.
+
+        Only platforms with the capability `finds_people` have this method; the base class `Platform` raises
+        ConnectionUnavailable. Raises TokenExpired, ReauthRequired, Transient.
+        """
+        raise ConnectionUnavailable("This platform has no look-up of people.")
 
     def platform_setting(self, key: str, default: str = "") -> str:
         """Return the operator's setting `<PLATFORM>_<key>` for this platform adapter, such as `BLUESKY_API_BASE`."""

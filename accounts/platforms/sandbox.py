@@ -23,6 +23,8 @@ from accounts.platforms.errors import (
     ReauthRequired,
     Transient,
 )
+from accounts.platforms.http.responses import one_line
+from accounts.platforms.people import Person
 from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 
@@ -65,6 +67,11 @@ class Sandbox(Platform):
             sent = (*sent, f"sandbox-{content.key}-{len(sent) + 1}")
             return replace(progress, segments=sent).with_next_step("start", {})
         return Published(external_id=f"sandbox-{content.key}", permalink=f"https://sandbox.invalid/{self.name}/{content.key}")
+
+    def find_people(self, grant: Grant, text: str) -> list[Person]:
+        """Return one invented person, who has the text as name and a handle that no platform has."""
+        word = "".join(char for char in text.lower() if char.isascii() and char.isalnum())
+        return [Person(f"@{word or 'somebody'}.sandbox.example", f"{one_line(text)} (invented)")]
 
     def _identity(self, external_id: str) -> Identity:
         return Identity(external_id, handle=f"sandbox.{self.name}", display_name=f"{self.label} sandbox")

@@ -114,6 +114,7 @@ class Capabilities:
     poll: PollRules | None = None  # None: the platform has no polls
     link_preview: LinkPreview = "none"  # who creates the card of a link; "options": the post's options describe it
     not_possible: tuple[str, ...] = ()
+    finds_people: bool = False  # whether the adapter has `Platform.find_people`
     media_for_options: Callable[[Mapping[str, Any]], MediaRules] | None = None  # the media rules with a target's options
     withheld_options: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
 

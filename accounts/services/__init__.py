@@ -14,6 +14,7 @@ from accounts.services.oauth_completion import (
     exchange_code_after_return,
 )
 from accounts.services.pace import delay_posts_to_account, reserve_publishing_times
+from accounts.services.people import find_people
 from accounts.services.slots import update_slots
 from accounts.services.tokens import (
     RenewalInProgress,

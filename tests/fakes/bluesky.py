@@ -42,6 +42,8 @@ class FakeBluesky(FaultyServer):
         self._methods = BlueskyMethods(service_endpoint=self.url)
         self.calls = frozenset({*self._methods.endpoints, GET_PROFILE})
         self.video = FakeVideoService(self._methods.service_tokens, self._store_video, self._methods.did)
+        self._profiles: dict[str, dict[str, str]] = {}
+        self._pictures: dict[str, bytes] = {}  # by path
         self._limited = 0
         self._retry_after = 0
 
@@ -59,6 +61,22 @@ class FakeBluesky(FaultyServer):
         """Add a Bluesky account; return its DID."""
         with self._lock:
             return self._methods.sessions.add_account(handle, app_password, main_password).did
+
+    def show_profile(self, did: str, display_name: str) -> None:
+        """Give a Bluesky account a profile, by which others find it; without profiles the server has no AppView."""
+        with self._lock:
+            self._methods.sessions.accounts[did].display_name = display_name
+
+    def set_profile(self, handle: str, name: str, picture: bytes | None = None) -> None:
+        """Give a Bluesky account a profile, as a server with an AppView answers it; a new picture has a new address."""
+        with self._lock:
+            did = next(each.did for each in self._methods.sessions.accounts.values() if each.handle == handle)
+            self._profiles[did] = {"did": did, "displayName": name}
+            if picture is not None:
+                path = f"/avatars/{len(self._pictures)}@jpeg"
+                self._pictures[path] = picture
+                self.calls |= {path}
+                self._profiles[did]["avatar"] = f"{self.url}{path}"
 
     def announce_endpoint(self, address: str | None) -> None:
         """Set the server address that the DID documents of sessions name; None leaves the document out."""
@@ -144,6 +162,10 @@ class FakeBluesky(FaultyServer):
         return super().answer(request)
 
     def perform(self, request: ReceivedRequest) -> Answer:
+        if request.path in self._pictures:
+            return Answer(200, self._pictures[request.path], {"Content-Type": "image/jpeg"})
+        if self.call_of(request) == GET_PROFILE and request.query.get("actor") in self._profiles:
+            return Answer.of_json(self._profiles[request.query["actor"]])
         return self._methods.perform(request)
 
     def _store_video(self, did: str, data: bytes) -> dict[str, Any]:

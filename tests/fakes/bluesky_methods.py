@@ -21,6 +21,7 @@ from tests.fakes.xrpc import XrpcError, bearer_token, content_type, invalid_requ
 SERVER = "com.atproto.server."
 REPO = "com.atproto.repo."
 RESOLVE_HANDLE = "com.atproto.identity.resolveHandle"
+SEARCH_PEOPLE = "app.bsky.actor.searchActorsTypeahead"
 OWN_DOMAIN = ".test"
 BLOB_UPLOAD_LIMIT = 5_242_880  # bytes, the default of a self-hosted server
 HANDLE = r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?"
@@ -47,6 +48,7 @@ class BlueskyMethods:
             SERVER + "deleteSession": ("POST", self._delete_session),
             SERVER + "getServiceAuth": ("GET", self._get_service_auth),
             RESOLVE_HANDLE: ("GET", self._resolve_handle),
+            SEARCH_PEOPLE: ("GET", self._search_people),
             REPO + "createRecord": ("POST", self._create_record),
             REPO + "putRecord": ("POST", self._put_record),
             REPO + "getRecord": ("GET", self._get_record),
@@ -55,12 +57,12 @@ class BlueskyMethods:
         }
 
     def perform(self, request: ReceivedRequest) -> Answer:
-        """Answer a request to the Bluesky stand-in; app.bsky.* methods do not exist, because it has no AppView."""
+        """Answer a request to the Bluesky stand-in, which has no AppView, except for accounts with a profile."""
         if not request.path.startswith("/xrpc/"):
             return Answer(404, f"Cannot {request.method} {request.path}".encode())
         method = request.path.removeprefix("/xrpc/")
         try:
-            if method not in self.endpoints:
+            if method not in self.endpoints or (method == SEARCH_PEOPLE and not self._profiles()):
                 raise invalid_request(f"No service configured for {method}")
             verb, endpoint = self.endpoints[method]
             if request.method != verb:
@@ -127,6 +129,23 @@ class BlueskyMethods:
             error = "HandleNotFound" if handle.lower().endswith(OWN_DOMAIN) else "InvalidRequest"
             raise XrpcError(400, error, "Unable to resolve handle")
         return {"did": account.did}
+
+    def _search_people(self, request: ReceivedRequest) -> dict[str, Any]:
+        """Return the Bluesky profiles of which a word of the name, or the handle, begins with `q`."""
+        self.sessions.writer(bearer_token(request))
+        limit = request.query.get("limit", "10")
+        if not limit.isdigit() or not 1 <= int(limit) <= 100:
+            raise invalid_request("Error: Params must have the property limit between 1 and 100")
+        wanted = request.query.get("q", "").lower()
+        found = [
+            {"did": account.did, "handle": account.handle, "displayName": account.display_name}
+            for account in self._profiles()
+            if any(word.startswith(wanted) for word in (account.handle, *(account.display_name or "").lower().split()))
+        ]
+        return {"actors": found[: int(limit)] if wanted else []}
+
+    def _profiles(self) -> list[Account]:
+        return [account for account in self.sessions.accounts.values() if account.display_name is not None]
 
     def _create_record(self, request: ReceivedRequest) -> dict[str, Any]:
         account, body = self._write_call(request)

@@ -32,6 +32,7 @@ class Account:
     app_password: str
     main_password: str | None = None  # None: nobody signs in with it
     taken_down: bool = False
+    display_name: str | None = None  # None: the AppView has no profile of it
 
     @property
     def email(self) -> str:

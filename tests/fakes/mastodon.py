@@ -24,12 +24,14 @@ from typing import Any, ClassVar
 
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
+from tests.fakes.mastodon_accounts import Person
 from tests.fakes.mastodon_documents import SCOPES as SUPPORTED
 from tests.fakes.mastodon_documents import Documents
 from tests.fakes.mastodon_methods import MastodonMethods
 from tests.fakes.mastodon_oauth import Application, MastodonOAuth
 from tests.fakes.mastodon_polls import PollLimits
 from tests.fakes.mastodon_requests import Refusal, call_of
+from tests.media.pictures import png
 
 SCOPES = ("read", "write")
 RATE_LIMIT = 300  # requests in RATE_WINDOW, for each account
@@ -76,6 +78,11 @@ class FakeMastodon(FaultyServer):
         with self._lock:
             self._store.add_person(username)
         return self.issue_token(username, scopes)
+
+    def know(self, username: str, host: str) -> None:
+        """Let the Mastodon server know an account of another server."""
+        with self._lock:
+            self._store.remote.append(Person(self._store.new_id(), username, host))
 
     def issue_token(self, username: str, scopes: Iterable[str] = SCOPES) -> str:
         """Add another token of a Mastodon account; return it."""
@@ -239,6 +246,8 @@ class FakeMastodon(FaultyServer):
         return super().answer(request)
 
     def perform(self, request: ReceivedRequest) -> Answer:
+        if request.path == "/avatars/static/missing.png":
+            return Answer(200, png(400, 400, colour="mediumslateblue"), {"Content-Type": "image/png"})
         return _with(self._methods.perform(request), RATE_LIMIT - len(self.requests), RATE_WINDOW)
 
 

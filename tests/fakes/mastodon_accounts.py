@@ -19,10 +19,14 @@ FIRST_ID = 115_000_000_000_000_000
 
 @dataclass
 class Person:
-    """A Mastodon account with its tokens, their scopes and the default visibility of its statuses."""
+    """A Mastodon account with its tokens, their scopes and the default visibility of its statuses.
+
+    `host` is the other server at which it lives; empty for an account of the stand-in.
+    """
 
     id: str
     username: str
+    host: str = ""
     tokens: dict[str, frozenset[str]] = field(default_factory=dict)
     disabled: bool = False
     visibility: str | None = "public"
@@ -69,6 +73,7 @@ class MastodonStore:
     def __init__(self, origin: str) -> None:
         self.origin = origin
         self.people: dict[str, Person] = {}
+        self.remote: list[Person] = []  # accounts of other servers
         self.uploads: dict[str, Upload] = {}
         self.statuses: dict[str, Status] = {}
         self._ids = itertools.count(FIRST_ID)
@@ -104,7 +109,7 @@ class MastodonStore:
         return {
             "id": person.id,
             "username": person.username,
-            "acct": person.username,
+            "acct": f"{person.username}@{person.host}" if person.host else person.username,
             "display_name": person.username.capitalize(),
             "locked": False,
             "bot": False,
@@ -112,6 +117,7 @@ class MastodonStore:
             "note": "<p></p>",
             "url": f"{self.origin}/@{person.username}",
             "avatar": f"{self.origin}/avatars/original/missing.png",
+            "avatar_static": f"{self.origin}/avatars/static/missing.png",
             "followers_count": 0,
             "following_count": 0,
             "statuses_count": len(self.statuses_of(person.id)),

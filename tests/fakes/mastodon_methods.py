@@ -19,6 +19,7 @@ from tests.fakes.mastodon_requests import Refusal, bearer_of, call_of, id_in, mu
 from tests.fakes.mastodon_text import length
 
 VERIFY = "GET /api/v1/accounts/verify_credentials"
+SEARCH = "GET /api/v1/accounts/search"
 LIST = "GET /api/v1/accounts/:id/statuses"
 INSTANCE, OLD_INSTANCE = "GET /api/v2/instance", "GET /api/v1/instance"
 UPLOAD, LOOK_AT_MEDIA = "POST /api/v2/media", "GET /api/v1/media/:id"
@@ -29,6 +30,7 @@ VIDEOS = frozenset({"video/mp4", "video/quicktime", "video/webm", "video/ogg"})
 # Each method takes a token with any of its scopes, or with the wide one that holds it.
 SCOPES_OF = {
     VERIFY: ("read:accounts", "profile"),
+    SEARCH: ("read:accounts",),
     LIST: ("read:statuses",),
     UPLOAD: ("write:media",),
     LOOK_AT_MEDIA: ("write:media",),
@@ -54,6 +56,7 @@ class MastodonMethods:
         self.processing: tuple[int, bool] = (0, False)  # checks until the next videos are processed, and whether they fail
         self.endpoints: dict[str, Callable[[ReceivedRequest], Answer]] = {
             VERIFY: self.verify_credentials,
+            SEARCH: self.search_accounts,
             LIST: self.account_statuses,
             INSTANCE: self.instance,
             OLD_INSTANCE: self.old_instance,
@@ -80,6 +83,14 @@ class MastodonMethods:
         entity = self.store.account_entity(person)
         privacy = {"privacy": person.visibility} if person.visibility else {}
         return Answer.of_json({**entity, "source": {**privacy, "sensitive": False, "language": "en"}})
+
+    def search_accounts(self, request: ReceivedRequest) -> Answer:
+        """Return the accounts that the Mastodon server knows and whose address or name has the text `q`."""
+        self._authorized(request)
+        wanted = request.query.get("q", "").removeprefix("@").lower()
+        known = [self.store.account_entity(person) for person in (*self.store.people.values(), *self.store.remote)]
+        found = [each for each in known if wanted and wanted in f"{each['acct']} {each['display_name']}".lower()]
+        return Answer.of_json(found[: min(int(request.query.get("limit", "40")), 80)])
 
     def account_statuses(self, request: ReceivedRequest) -> Answer:
         """Return a Mastodon account's statuses, newest first: all to the owner, public ones to others."""

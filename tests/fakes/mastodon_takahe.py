@@ -23,7 +23,7 @@ from tests.fakes.http_server import Answer, ReceivedRequest
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_accounts import Person
 from tests.fakes.mastodon_documents import Documents
-from tests.fakes.mastodon_methods import CREATE, IMAGES, LIST, LOOK_AT_MEDIA, SOURCE, UPLOAD, VERIFY, MastodonMethods
+from tests.fakes.mastodon_methods import CREATE, IMAGES, LIST, LOOK_AT_MEDIA, SEARCH, SOURCE, UPLOAD, VERIFY, MastodonMethods
 from tests.fakes.mastodon_oauth import Application, Code, MastodonOAuth
 from tests.fakes.mastodon_polls import Poll
 from tests.fakes.mastodon_requests import Refusal, bearer_of, call_of, multipart, parameters
@@ -36,6 +36,7 @@ INVALID_BEARER = Answer(400, b"Invalid Bearer token", {"Content-Type": "text/htm
 # A token needs the scope itself or its first part.
 SCOPE_OF = {
     VERIFY: "read",
+    SEARCH: "read:accounts",
     LIST: "read:statuses",
     UPLOAD: "write:media",
     LOOK_AT_MEDIA: "read:media",

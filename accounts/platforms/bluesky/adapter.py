@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from accounts.platforms.base import START, Platform
-from accounts.platforms.bluesky import embeds, feed_post, session
+from accounts.platforms.bluesky import embeds, feed_post, people, session
 from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
 from accounts.platforms.bluesky.richtext import first_link
 from accounts.platforms.bluesky.video import VideoService
@@ -16,6 +16,7 @@ from accounts.platforms.bluesky.xrpc import ERRORS, TOKEN_ERRORS, Xrpc, XrpcErro
 from accounts.platforms.errors import CredentialsRejected, OutcomeUnknown, PlatformError, ReauthRequired, TokenExpired
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.link_cards import OPTION_NAME as LINK_CARD
+from accounts.platforms.people import Person
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 from config.outbound import DestinationForbidden, OutboundError
@@ -156,6 +157,11 @@ class Bluesky(Platform):
             if self.link_card_url(content.text, content.options, with_media=False):
                 return progress.with_next_step("card", {})
         return self._freeze(grant, content, progress)
+
+    def find_people(self, grant: Grant, text: str) -> list[Person]:
+        """Adapter method that finds Bluesky accounts to mention. Raises TokenExpired, ReauthRequired, Transient."""
+        with ERRORS.translating_repeatable_call_errors():
+            return people.find_people(_server(grant), text)
 
     def _upload_next(self, grant: Grant, content: Content, progress: Progress) -> Progress:
         state = progress.state

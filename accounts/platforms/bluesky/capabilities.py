@@ -31,6 +31,7 @@ CAPABILITIES = Capabilities(
     features=("text", "links", "link_cards", "mentions", "hashtags", "languages", "images", "video", "alt_text", "threads"),
     retry_safety="idempotent",
     link_preview="service",
+    finds_people=True,
     not_possible=(
         "A published post cannot be edited.",
         "Pictures and a video cannot be mixed in one post.",

@@ -13,7 +13,7 @@ from accounts.platforms.base import Platform
 from accounts.platforms.errors import CredentialsRejected, PlatformError, ReauthRequired
 from accounts.platforms.http.oauth import granted_scopes
 from accounts.platforms.http.responses import UnreadableAnswer, one_line, picture_url_or_empty, required_matching_text
-from accounts.platforms.mastodon import authorization, instance, lookup, media, statuses
+from accounts.platforms.mastodon import authorization, instance, lookup, media, people, statuses
 from accounts.platforms.mastodon.capabilities import (
     CAPABILITIES,
     CREDENTIALS_SCHEMA,
@@ -23,6 +23,7 @@ from accounts.platforms.mastodon.capabilities import (
     capabilities_with_limits,
 )
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient, entity_id, http_url_or_empty
+from accounts.platforms.people import Person
 from accounts.platforms.thread_option import check_thread_segments
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
@@ -152,6 +153,11 @@ class Mastodon(Platform):
         """
         with ERRORS.translating_repeatable_call_errors():
             return statuses.find_possibly_created_status(ServerClient.for_grant(grant), content, progress)
+
+    def find_people(self, grant: Grant, text: str) -> list[Person]:
+        """Adapter method that finds accounts to mention at a Mastodon server. Raises ReauthRequired, Transient."""
+        with ERRORS.translating_repeatable_call_errors():
+            return people.find_people(ServerClient.for_grant(grant), text)
 
 
 def _opened(server: ServerClient) -> tuple[Identity, dict[str, Any]]:

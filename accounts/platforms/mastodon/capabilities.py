@@ -126,6 +126,7 @@ def capabilities_with_limits(
         features=_FEATURES,
         retry_safety="verifiable",
         link_preview="platform",
+        finds_people=True,
         not_possible=_NOT_POSSIBLE,
         options=object_schema(**_OPTIONS, poll=poll_schema(poll)),
         pace=PostingPace(seconds=36, burst=300),  # Mastodon accepts 300 posts in three hours

@@ -18,6 +18,7 @@ from accounts.platforms.errors import (
     Transient,
 )
 from accounts.platforms.mastodon.adapter import Mastodon
+from accounts.platforms.people import Person
 from accounts.platforms.registry import PLATFORMS, adapter_or_simulator, get_adapter
 from accounts.platforms.sandbox import Sandbox
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
@@ -94,3 +95,9 @@ def test_sandbox_accounts_are_not_connected_renewed_or_revoked() -> None:
         sandbox.connect({})
     assert sandbox.refresh(GRANT) is GRANT
     sandbox.revoke(GRANT)
+
+
+def test_the_sandbox_invents_the_person_who_is_looked_up() -> None:
+    sandbox = Sandbox(Mastodon())
+    assert sandbox.find_people(GRANT, "Ada Löw\n") == [Person("@adalw.sandbox.example", "Ada Löw (invented)")]
+    assert sandbox.find_people(GRANT, "ö")[0].mention == "@somebody.sandbox.example"

@@ -48,6 +48,10 @@ class PlatformWorld(World):
         values = [record["value"] for record in self.server.records(self._did)]
         return [Post(value["text"], tuple(_files(value.get("embed") or {}, blobs))) for value in values]
 
+    def add_person(self, name: str) -> str:
+        self.server.show_profile(self.server.add_account(f"{name}.test", ""), name.capitalize())
+        return f"@{name}.test"
+
     def limit(self, seconds: int) -> Answer:
         return Answer.of_json({"error": "RateLimitExceeded"}, 429, {"Retry-After": str(seconds)})
 

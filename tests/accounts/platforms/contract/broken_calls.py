@@ -47,7 +47,7 @@ def expected(world: World, act: str, call: str, fault: str) -> type[PlatformErro
             return unusual[name]
     if fault == "429":
         return RateLimited
-    if fault == "401" and act in ("identify", "publish"):
+    if fault == "401" and act in ("identify", "publish", "find_people"):
         return world.unauthorized
     if fault == "401" and act == "connect" and world.unauthorized is not Transient:
         return CredentialsRejected

@@ -111,6 +111,10 @@ class World:
         """What the account has really posted, in order."""
         raise NotImplementedError
 
+    def add_person(self, name: str) -> str:
+        """Let somebody with a name of one word join the platform; returns how a post mentions this person."""
+        raise NotImplementedError
+
     def limit(self, seconds: int) -> Answer:
         """How the platform answers haste."""
         raise NotImplementedError

@@ -7,7 +7,7 @@ from tests.accounts.platforms.contract.world import IGNORED, REJECTED, REJECTED_
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_documents import METADATA, NODEINFO, NODEINFO_LINKS
-from tests.fakes.mastodon_methods import CREATE, INSTANCE, LIST, VERIFY
+from tests.fakes.mastodon_methods import CREATE, INSTANCE, LIST, SEARCH, VERIFY
 from tests.fakes.mastodon_oauth import REGISTER, TOKEN
 from tests.fakes.mastodon_requests import Refusal
 from tests.fakes.mastodon_takahe import FakeTakahe
@@ -29,6 +29,7 @@ class PlatformWorld(World):
         ("connect", VERIFY): REJECTED_IF_UNREADABLE,
         ("connect", LIST): {**REJECTED_IF_UNREADABLE, "list": None, "404 html": None},
         ("publish", LIST): {"list": None, "404 html": None},
+        ("find_people", SEARCH): {"list": None},
         **{(act, call): IGNORED for act in ("connect", "identify") for call in EXTRAS},
     }
 
@@ -50,6 +51,10 @@ class PlatformWorld(World):
             )
             for status in self.server.statuses("alice")
         ]
+
+    def add_person(self, name: str) -> str:
+        self.server.know(name, "remote.example")
+        return f"@{name}@remote.example"
 
     def limit(self, seconds: int) -> Answer:
         return Answer.of_json({"error": "Too many requests"}, 429, {"Retry-After": str(seconds)})

@@ -1,0 +1,49 @@
+"""The pictures of accounts in a browser, fetched by the running service from the stand-in of their platform."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.page_checks import PageChecker
+from tests.browser.service import Workspace
+from tests.chaos.stack import wait_until
+from tests.fakes.bluesky import FakeBluesky
+from tests.media.pictures import jpeg
+
+HANDLE, APP_PASSWORD = "pictured.test", "abcd-efgh-ijkl-mnop"
+
+
+def test_pages_show_the_picture_of_a_connected_account(
+    open_page: OpenPage, workspace: Workspace, bluesky: FakeBluesky, checker: PageChecker
+) -> None:
+    bluesky.add_account(HANDLE, APP_PASSWORD)
+    bluesky.set_profile(HANDLE, "Pictured Bakery", jpeg(400, 300, colour="peru"))
+    credentials = {"identifier": HANDLE, "app_password": APP_PASSWORD}
+    asked = {"workspace_id": workspace.id, "platform": "bluesky", "method": "credentials", "credentials": credentials}
+    account_id = workspace.call("POST", "/accounts/connect", asked)["account"]["id"]
+
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose")
+    picture = page.locator(".chip img.avatar")
+    wait_until(lambda: bool(page.reload() and picture.count()), "a picture of the account")
+    page.get_by_role("checkbox", name=f"Bluesky {HANDLE}").check()
+    page.locator(".accounts summary").click()
+    page.locator(".chip", has_text="Mastodon").click()
+    page.get_by_label("Text for all accounts").fill("Fresh from the oven")
+    expect(page.locator("#check > article")).to_have_count(2)
+    expect(page.locator("#check article").first).to_contain_text("Fresh from the oven")
+    for place in (".chip", ".tab", "#check h3", "#check .segment"):
+        expect(page.locator(f"{place} img.avatar")).to_have_js_property("naturalWidth", 96)
+    checker.check(page, "compose-avatars")
+
+    page.goto(f"/dashboard/workspaces/{workspace.id}/accounts")
+    expect(page.locator(".rows img.avatar")).to_have_js_property("naturalWidth", 96)
+    checker.check(page, "accounts-avatars")
+    page.get_by_role("link", name=f"Bluesky {HANDLE}").click()
+    checker.check(page, "account-avatar")
+
+    target = {"platform": "bluesky", "connected_account_id": account_id}
+    workspace.post("Out of the oven", target, workspace.account("mastodon"))
+    page.goto(f"/dashboard/workspaces/{workspace.id}")
+    expect(page.locator(".week-strip img.avatar")).to_have_js_property("naturalWidth", 96)
+    checker.check(page, "home-avatars")
