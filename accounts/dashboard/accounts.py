@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 
 from accounts import selectors, services
 from accounts.dashboard.capabilities_in_words import capabilities_in_words
+from accounts.dashboard.obstacles import obstacle_sentence
+from accounts.dashboard.option_names import option_name
 from accounts.dashboard.slots_in_words import slots_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
@@ -101,11 +104,11 @@ def _shown(row: ConnectedAccount) -> ShownAccount:
 
 def _obstacle(each: Platform) -> str | None:
     """Return why the dashboard's accounts page cannot offer to connect an account of this platform; None if it can."""
-    reasons = [each.unavailable_reason(method) for method in each.methods]
+    reasons = [obstacle_sentence(each, method) for method in each.methods]
     return None if None in reasons else reasons[0]
 
 
 def _options(schema: Any) -> list[tuple[str, str]]:
     """Return, for an account's dashboard page, the names and descriptions of the platform options that its posts may set."""
     rules = schema.get("properties", {}).items()
-    return [(name.replace("_", " ").capitalize(), rule.get("description", "")) for name, rule in rules]
+    return [(option_name(name), _(rule.get("description", ""))) for name, rule in rules]

@@ -10,8 +10,11 @@ from django import forms
 from django.core.validators import RegexValidator
 from django.forms.widgets import Input
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 
 from accounts import selectors, services
+from accounts.dashboard.obstacles import obstacle_sentence
+from accounts.dashboard.option_names import option_name
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import PLATFORMS, get_adapter
@@ -99,7 +102,7 @@ def _connect_page(page: WorkspacePage, chosen: Platform, form: CredentialsForm, 
         ConnectionMethod(
             method,
             shown[Method(method)],
-            chosen.unavailable_reason(method),
+            obstacle_sentence(chosen, method),
             selectors.connection_method_requirements(chosen, method),
         )
         for method in chosen.methods
@@ -109,7 +112,7 @@ def _connect_page(page: WorkspacePage, chosen: Platform, form: CredentialsForm, 
 
 
 def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.Field:
-    label, help_text = rule.get("title") or name.replace("_", " ").capitalize(), rule.get("description", "")
+    label, help_text = _(rule["title"]) if "title" in rule else option_name(name), _(rule.get("description", ""))
     if "enum" in rule:
         choices = [(value, str(value).capitalize()) for value in rule["enum"]]
         return forms.ChoiceField(

@@ -37,7 +37,7 @@ def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str)
         noun = _NOUNS[asset.kind]
         message = rules.none_because or f"{platform} takes no {noun}s."
         hint = _to_video(rules, asset, field) or RepairHint("remove_media", field, f"Leave the {noun} out.")
-        facts = {"kind": noun, "because": rules.none_because}
+        facts = {"kind": asset.kind, "because": rules.none_because}
         return [Issue("MEDIA_KIND_NOT_TAKEN", "error", field, message, repair_hint=hint, facts=facts)]
     issues = [*_type_issues(platform, rules, own, asset, field), *_size_issues(platform, own, asset, field)]
     if isinstance(own, ImageRules) and asset.width and asset.height:
@@ -82,7 +82,7 @@ def _type_issues(platform: str, rules: MediaRules, own: FileTypeAndSizeLimits, a
     taken = [_format(mime_type) for mime_type in own.mime_types]
     message = f"{platform} takes no {_format(asset.mime_type)} files, but {get_text_list(taken, 'and')}."
     hint = _to_video(rules, asset, field) or RepairHint("convert_media", field, f"Convert it to {taken[0]}.")
-    facts = {"format": _format(asset.mime_type), "allowed": get_text_list(taken, "or")}
+    facts = {"format": _format(asset.mime_type), "types": taken}
     return [Issue("MEDIA_TYPE_NOT_TAKEN", "error", field, message, repair_hint=hint, facts=facts)]
 
 
@@ -120,20 +120,31 @@ def _pixel_issues(platform: str, own: ImageRules, width: int, height: int, field
     factor, message = min(over)
     width, height = max(1, int(width * factor)), max(1, int(height * factor))
     size = f"{width:,} × {height:,} pixels"
-    return [_convert("MEDIA_TOO_MANY_PIXELS", field, message, f"Scale it down to {size}.", size=size)]
+    return [_convert("MEDIA_TOO_MANY_PIXELS", field, message, f"Scale it down to {size}.", width=width, height=height)]
 
 
 def _shape_issues(platform: str, own: ImageRules, width: int, height: int, field: str) -> list[Issue]:
     ratio = width / height
     if own.max_ratio is not None and ratio > own.max_ratio:
-        limit, width = f"at most {own.max_ratio:g}", max(1, int(height * own.max_ratio))
+        wanted, limit, width = own.max_ratio, f"at most {own.max_ratio:g}", max(1, int(height * own.max_ratio))
     elif own.min_ratio is not None and ratio < own.min_ratio:
-        limit, height = f"at least {own.min_ratio:g}", max(1, int(width / own.min_ratio))
+        wanted, limit, height = own.min_ratio, f"at least {own.min_ratio:g}", max(1, int(width / own.min_ratio))
     else:
         return []
     message = f"The image is {ratio:.4g} times as wide as it is high; {platform} takes {limit}."
     size, shape = f"{width:,} × {height:,} pixels", "wide" if limit.startswith("at most") else "high"
-    return [_convert("MEDIA_SHAPE", field, message, f"Crop it to {size}, or add borders.", size=size, shape=shape)]
+    return [
+        _convert(
+            "MEDIA_SHAPE",
+            field,
+            message,
+            f"Crop it to {size}, or add borders.",
+            width=width,
+            height=height,
+            shape=shape,
+            ratio=wanted,
+        )
+    ]
 
 
 def _duration_issues(platform: str, own: VideoRules, asset: MediaInfo, field: str) -> list[Issue]:
@@ -142,11 +153,11 @@ def _duration_issues(platform: str, own: VideoRules, asset: MediaInfo, field: st
     lasts, most, least = f"{asset.duration_ms / 1000:.10g} seconds", own.max_duration_seconds, own.min_duration_seconds
     if most is not None and asset.duration_ms > most * 1000:
         message = f"The video lasts {lasts}; {platform} takes {_in_words(most)} at the most."
-        return [_convert("MEDIA_TOO_LONG", field, message, f"Cut it to {_in_words(most)}.", allowed=_in_words(most))]
+        return [_convert("MEDIA_TOO_LONG", field, message, f"Cut it to {_in_words(most)}.", seconds=most)]
     if least is not None and asset.duration_ms < least * 1000:
         message = f"The video lasts {lasts}; {platform} takes {_in_words(least)} at the least."
         advice = f"Make it {_in_words(least)} long or longer."
-        return [_convert("MEDIA_TOO_SHORT", field, message, advice, allowed=_in_words(least))]
+        return [_convert("MEDIA_TOO_SHORT", field, message, advice, seconds=least)]
     return []
 
 
@@ -155,7 +166,7 @@ def _media_required(platform: str, rules: MediaRules, field: str) -> Issue:
     taken = [f"{'an' if kind == 'image' else 'a'} {_NOUNS[kind]}" for kind in kinds]
     message = f"{platform} takes no post of text alone."
     allowed = " or ".join(taken)
-    return issue_with_hint("MEDIA_REQUIRED", field, message, "add_media", f"Attach {allowed}.", allowed=allowed)
+    return issue_with_hint("MEDIA_REQUIRED", field, message, "add_media", f"Attach {allowed}.", kinds=kinds)
 
 
 def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
@@ -165,29 +176,30 @@ def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo
         return []
     message = f"{platform} takes media of one kind in a post, not {' and '.join(f'{_NOUNS[kind]}s' for kind in kinds)}."
     explanation = f"Keep the {_NOUNS[kinds[0]]}s only, or make a post of each kind."
-    facts = {"kinds": " and ".join(f"{_NOUNS[kind]}s" for kind in kinds)}
-    return [issue_with_hint("MEDIA_MIXED", field, message, "remove_media", explanation, **facts)]
+    return [issue_with_hint("MEDIA_MIXED", field, message, "remove_media", explanation, kinds=kinds)]
 
 
 def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
     """Return the validation issues of a post with too many media assets of one kind, or with too many in total."""
     limits = {kind: own.max_count for kind, own in _rules_by_kind(rules).items() if own}
     issues = [
-        _too_many(platform, field, number_with_noun(count, _NOUNS[kind]), number_with_noun(limits[kind], _NOUNS[kind]))
+        _too_many(platform, field, kind, count, limits[kind])
         for kind, count in Counter(_counted_as(rules, asset) for asset in assets).items()
         if kind in limits and count > limits[kind]
     ]
     if not issues and 0 < rules.max_count < len(assets):
-        issues.append(
-            _too_many(platform, field, number_with_noun(len(assets), "file"), number_with_noun(rules.max_count, "file"))
-        )
+        issues.append(_too_many(platform, field, None, len(assets), rules.max_count))
     return issues
 
 
-def _too_many(platform: str, field: str, has: str, takes: str) -> Issue:
+def _too_many(platform: str, field: str, kind: MediaKind | None, count: int, limit: int) -> Issue:
+    noun = _NOUNS[kind] if kind else "file"
+    has, takes = number_with_noun(count, noun), number_with_noun(limit, noun)
     message = f"There are {has}; {platform} takes {takes} in a post."
     explanation = f"Keep {takes}, or make another post of the rest."
-    return issue_with_hint("MEDIA_TOO_MANY", field, message, "remove_media", explanation, count=has, allowed=takes)
+    return issue_with_hint(
+        "MEDIA_TOO_MANY", field, message, "remove_media", explanation, kind=kind or "file", count=count, limit=limit
+    )
 
 
 def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:

@@ -120,7 +120,7 @@ def _choice_issues(platform: str, rules: PollRules, choices: Any, where: str) ->
         return []
     if not rules.min_choices <= len(choices) <= rules.max_choices:
         message = f"The poll has {number_with_noun(len(choices), 'choice')}; {platform} takes {_counts(rules)}."
-        facts: dict[str, Any] = {"count": len(choices), "allowed": _counts(rules)}
+        facts: dict[str, Any] = {"count": len(choices), "least": rules.min_choices, "most": rules.max_choices}
         return [issue_with_hint("POLL_CHOICE_COUNT", where, message, "set_option", f"Offer {_counts(rules)}.", **facts)]
     issues, earlier = [], set[str]()
     for index, choice in enumerate(choices):
@@ -161,7 +161,7 @@ def _duration_issues(platform: str, rules: PollRules, minutes: Any, where: str) 
     numbers = f"from {rules.min_duration_minutes} to {rules.max_duration_minutes}{step}"
     message = f"The poll would be open for {minutes} minutes; {platform} takes {duration_range_in_words(rules)}."
     advice = f"Give a whole number of minutes {numbers}."
-    facts: dict[str, Any] = {"minutes": minutes, "allowed": duration_range_in_words(rules)}
+    facts: dict[str, Any] = {"minutes": minutes, "rules": rules}
     return [issue_with_hint("POLL_DURATION", where, message, "set_option", advice, **facts)]
 
 

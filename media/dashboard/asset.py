@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 
-from accounts.dashboard.issue_words import advice_sentence, issue_sentence
+from accounts.dashboard.issue_sentences import advice_sentence, issue_sentence
 from accounts.platforms.issues import Issue
 from accounts.platforms.media_check import asset_issues, media_list_issues
 from accounts.platforms.registry import all_adapters

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
-KIND_LABELS = {"image": "Image", "gif": "GIF", "video": "Video", "document": "PDF"}
+KIND_LABELS = {"image": gettext_lazy("Image"), "gif": "GIF", "video": gettext_lazy("Video"), "document": "PDF"}
+KIND_PLURALS = {
+    "image": gettext_lazy("Images"),
+    "gif": gettext_lazy("GIFs"),
+    "video": gettext_lazy("Videos"),
+    "document": gettext_lazy("PDFs"),
+}
 
 
 def format_duration(milliseconds: int | None) -> str:
@@ -21,11 +30,14 @@ def format_size(size: int) -> str:
     """Format a media asset's size in bytes for the dashboard, with decimal units as in 4.7 GB."""
     for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= step:
-            return f"{size / step:.1f}".removesuffix(".0") + f" {unit}"
-    return f"{size} bytes"
+            rounded = round(size / step, 1)
+            return f"{number_format(rounded, 0 if rounded.is_integer() else 1)} {unit}"
+    return ngettext("%(size)d byte", "%(size)d bytes", size) % {"size": size}
 
 
 def format_quota_usage(used: int) -> str:
     """Format a media library's use of its quota for the dashboard, such as "1.2 GB of 5 GB used"."""
     allowed = settings.MEDIA_QUOTA_BYTES
-    return f"{format_size(used)} of {format_size(allowed)} used" if allowed else f"{format_size(used)} used"
+    if allowed:
+        return _("%(size)s of %(quota)s used") % {"size": format_size(used), "quota": format_size(allowed)}
+    return _("%(size)s used") % {"size": format_size(used)}

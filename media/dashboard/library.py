@@ -15,7 +15,7 @@ from config.api.errors import ApiError
 from config.api.uploads import ReceivedFile, uploaded_files_in_field
 from config.pages.sentences import error_sentences
 from media import selectors, services
-from media.dashboard.formatting import KIND_LABELS, format_quota_usage
+from media.dashboard.formatting import KIND_LABELS, KIND_PLURALS, format_quota_usage
 from media.dashboard.forms import AltTextForm
 from media.file_types import SUFFIXES
 from media.links import signed_preview_url
@@ -39,7 +39,7 @@ class AssetTile:
 
     @property
     def kind_label(self) -> str:
-        return KIND_LABELS[self.asset.kind]
+        return str(KIND_LABELS[self.asset.kind])
 
     @property
     def lacks_alt_text(self) -> bool:
@@ -114,7 +114,7 @@ def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 20
         tiles=[AssetTile(asset, signed_preview_url(asset)) for asset in found.rows],
         next_cursor=found.next_cursor,
         words=words,
-        kinds=KIND_LABELS.items(),
+        kinds=KIND_PLURALS.items(),
         narrowed=bool(words.strip()) or kind in KIND_LABELS,
         searched=selectors.MAX_ASSETS_SEARCHED_PER_PAGE,
         accepted=",".join(SUFFIXES),

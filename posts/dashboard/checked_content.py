@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.dashboard.issue_words import advice_sentence, issue_sentence
+from accounts.dashboard.issue_sentences import advice_sentence, issue_sentence
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from accounts.platforms.polls import duration_in_words

@@ -11,7 +11,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from accounts.dashboard.option_names import option_name
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
 from posts.dashboard.inputs import normalize_newlines_and_nul
@@ -20,7 +23,7 @@ from posts.local_time import instants_at_local_time, shift_past_clock_change
 DATETIME_LOCAL_FORMAT = "%Y-%m-%dT%H:%M"
 ALLOWED_YEARS = range(1970, 2201)
 _LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
-_BOOLEAN = (("", "Not set"), ("true", "Yes"), ("false", "No"))
+_BOOLEAN = (("", gettext_lazy("Not set")), ("true", gettext_lazy("Yes")), ("false", gettext_lazy("No")))
 
 
 class ScheduleForm(forms.Form):
@@ -30,11 +33,11 @@ class ScheduleForm(forms.Form):
     """
 
     when = forms.CharField(
-        label="When to publish",
+        label=gettext_lazy("When to publish"),
         widget=forms.TextInput({"type": "datetime-local"}),
-        error_messages={"required": "Choose the day and time."},
+        error_messages={"required": gettext_lazy("Choose the day and time.")},
     )
-    which = forms.ChoiceField(label="Clocks are set back, so this time occurs twice", widget=forms.RadioSelect)
+    which = forms.ChoiceField(label=gettext_lazy("Clocks are set back, so this time occurs twice"), widget=forms.RadioSelect)
 
     def __init__(
         self, data: Any = None, *, zone: ZoneInfo, at: datetime | None = None, required: bool = False, prefix: str = ""
@@ -44,12 +47,15 @@ class ScheduleForm(forms.Form):
         super().__init__(data, initial=initial, prefix=prefix or None)
         self.zone, self._before = zone, at
         self.fields["when"].required = required
-        self.fields["when"].help_text = f"In {zone.key}, the workspace's time zone."
+        self.fields["when"].help_text = _("In %(zone)s, the workspace's time zone.") % {"zone": zone.key}
         self.local_time = _parse_local_time(str(self["when"].value() or ""))
         self.instants = instants_at_local_time(self.local_time, zone) if self.local_time else []
         if len(self.instants) == 2:
             first, second = (_describe_instant(each, zone) for each in self.instants)
-            named = [("0", f"The first time, {first}"), ("1", f"The second time, {second}")]
+            named = [
+                ("0", _("The first time, %(time)s") % {"time": first}),
+                ("1", _("The second time, %(time)s") % {"time": second}),
+            ]
             self.fields["which"].choices = named  # type: ignore[attr-defined]
         else:
             del self.fields["which"]
@@ -69,10 +75,11 @@ class ScheduleForm(forms.Form):
     def clean_when(self) -> str:
         text = str(self.cleaned_data["when"])
         if text and self.local_time is None:
-            raise forms.ValidationError("Enter a date and time, such as 2027-01-31T09:00.")
+            raise forms.ValidationError(_("Enter a date and time, such as 2027-01-31T09:00."))
         if self.local_time is not None and not self.instants:
             later = shift_past_clock_change(self.local_time, self.zone)
-            raise forms.ValidationError(f"Clocks are set forward, so this time does not exist. Did you mean {later:%H:%M}?")
+            words = _("Clocks are set forward, so this time does not exist. Did you mean %(time)s?")
+            raise forms.ValidationError(words % {"time": f"{later:%H:%M}"})
         return text
 
 
@@ -113,7 +120,7 @@ class PlatformOptionsForm(forms.Form):
             if name not in options or _can_show(rule, options[name]):
                 self.fields.update(fields)
                 self.initial.update(_initial(name, self.others.pop(name, None)))
-                legend = (_label(name, rule), rule.get("description", "")) if rule.get("type") == "object" else ("", "")
+                legend = (_label(name, rule), _description(rule)) if rule.get("type") == "object" else ("", "")
                 self._groups.append((*legend, list(fields)))
         self.initial["unshown"] = json.dumps(self.others) if self.others else ""
 
@@ -138,7 +145,7 @@ class PlatformOptionsForm(forms.Form):
         for field, value in values.items():
             if value is None or value in ("", []):
                 continue
-            name, _, part = field.partition(".")
+            name, _dot, part = field.partition(".")
             place = given.setdefault(name, {}) if part else given
             place[part or name] = normalize_newlines_and_nul(value) if isinstance(value, str) else value
         return options | given
@@ -166,14 +173,20 @@ def _field(name: str, rule: Mapping[str, Any], *, needed: bool) -> forms.Field |
     """
     field = _plain_field(rule)
     if field:
-        field.label = _label(name.rpartition(".")[2], rule) + (" (needed)" if needed else "")
-        one_each = " One per line." if isinstance(field, LinesField) else ""
-        field.help_text = f"{rule.get('description', '')}{one_each}"
+        label = _label(name.rpartition(".")[2], rule)
+        field.label = _("%(label)s (needed)") % {"label": label} if needed else label
+        one_each = _("One per line.") if isinstance(field, LinesField) else ""
+        field.help_text = f"{_description(rule)} {one_each}".strip()
     return field
 
 
 def _label(name: str, rule: Mapping[str, Any]) -> str:
-    return str(rule.get("title") or name.replace("_", " ").capitalize())
+    """Return what pages call a platform option, in the language of the page."""
+    return _(rule["title"]) if rule.get("title") else option_name(name)
+
+
+def _description(rule: Mapping[str, Any]) -> str:
+    return _(rule["description"]) if rule.get("description") else ""
 
 
 def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
@@ -187,7 +200,7 @@ def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
     if "enum" in rule:
         values = {str(value): value for value in rule["enum"]}
         return forms.TypedChoiceField(
-            choices=[("", "Not set"), *((text, text) for text in values)],
+            choices=[("", _("Not set")), *((text, text) for text in values)],
             coerce=values.__getitem__,
             empty_value=None,
             required=False,

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from rest_framework.serializers import ValidationError
 
-from accounts.dashboard.issue_words import issue_sentence
+from accounts.dashboard.issue_sentences import issue_sentence
 from accounts.platforms.registry import platform_label
 from config.api.caller import Caller, require_access
 from config.api.errors import ApiError

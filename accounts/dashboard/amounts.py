@@ -1,0 +1,88 @@
+"""Numbers, durations, sizes and types of files in words, in the language of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.utils.formats import number_format
+from django.utils.text import get_text_list
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.platforms.poll_rules import PollRules
+
+FORMAT_NAMES = {"quicktime": "MOV", "webp": "WebP", "webm": "WebM"}
+
+
+def number(value: int | float | str, decimals: int | None = None) -> str:
+    """Return a number as it is written in the language of the page, such as 63,206 in English and 63.206 in German."""
+    return number_format(value, decimals, force_grouping=True)
+
+
+def file_types(mime_types: Iterable[str]) -> str:
+    """Return the names of file types, such as JPEG, PNG."""
+    subtypes = [mime_type.partition("/")[2] for mime_type in mime_types]
+    return ", ".join(FORMAT_NAMES.get(subtype, subtype.upper()) for subtype in subtypes)
+
+
+def file_size(count: int) -> str:
+    """Return a file size in words, with a decimal or a binary unit, whichever the platform uses."""
+    for unit, name in ((10**9, "GB"), (2**30, "GB"), (10**6, "MB"), (2**20, "MB")):
+        if count >= unit and count % unit == 0:
+            return f"{number(count // unit)} {name}"
+    return f"{number(count / 10**6, 1)} MB"
+
+
+def seconds_in_words(seconds: int) -> str:
+    """Return a duration in hours, minutes or seconds, in the largest unit of which it is a multiple."""
+    if seconds >= 3600 and seconds % 3600 == 0:
+        return hours(seconds // 3600)
+    if seconds >= 60 and seconds % 60 == 0:
+        return minutes(seconds // 60)
+    return seconds_alone(seconds)
+
+
+def exact_seconds_in_words(seconds: int) -> str:
+    """Return a duration in hours, minutes and seconds, such as 2 minutes and 20 seconds."""
+    parts = [
+        hours(seconds // 3600) if seconds >= 3600 else "",
+        minutes(seconds % 3600 // 60) if seconds % 3600 >= 60 else "",
+        seconds_alone(seconds % 60) if seconds % 60 else "",
+    ]
+    return _(" and ").join(part for part in parts if part)
+
+
+def seconds_alone(seconds: int) -> str:
+    """Return a number of seconds in words."""
+    return ngettext("%(number)d second", "%(number)d seconds", seconds) % {"number": seconds}
+
+
+def minutes_in_words(count: int) -> str:
+    """Return a duration in days, hours and minutes, such as 1 hour and 30 minutes."""
+    days, rest = divmod(count, 1440)
+    parts = [
+        ngettext("%(number)d day", "%(number)d days", days) % {"number": days} if days else "",
+        hours(rest // 60) if rest // 60 else "",
+        minutes(rest % 60) if rest % 60 or not count else "",
+    ]
+    return get_text_list([part for part in parts if part], _("and"))
+
+
+def poll_durations(rules: PollRules) -> str:
+    """Return how long a poll may be open, such as from 1 hour to 7 days."""
+    shortest, longest = (minutes_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
+    if rules.duration_step_minutes > 1:
+        step = minutes_in_words(rules.duration_step_minutes)
+        named = {"shortest": shortest, "longest": longest, "step": step}
+        return _("from %(shortest)s to %(longest)s, in steps of %(step)s") % named
+    return _("from %(shortest)s to %(longest)s") % {"shortest": shortest, "longest": longest}
+
+
+def hours(count: int) -> str:
+    """Return a number of hours in words."""
+    return ngettext("%(number)d hour", "%(number)d hours", count) % {"number": count}
+
+
+def minutes(count: int) -> str:
+    """Return a number of minutes in words."""
+    return ngettext("%(number)d minute", "%(number)d minutes", count) % {"number": count}
