@@ -22,7 +22,7 @@ from posts.models import PostGroup, PostTarget
 from posts.selectors import groups_with_targets, require_in_workspace
 from posts.states import GroupStatus, TargetStatus
 from posts.summaries import PostSummary, read_post_summaries
-from posts.tags import tags_column
+from posts.tags import has_tag, tags_column
 from posts.target_times import MAX_SCHEDULE_AHEAD
 
 STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
@@ -248,6 +248,8 @@ def _targets_in_calendar(
     rows = rows.filter(**{name: value for name, value in wanted.items() if value is not None})
     if filters.text:
         rows = rows.filter(Q(text__icontains=filters.text) | Q(text=None, group__text__icontains=filters.text))
+    if filters.tag:
+        rows = rows.filter(has_tag(filters.tag, metadata="group__metadata"))
     return rows
 
 

@@ -24,6 +24,7 @@ from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
 from posts.states import SCHEDULE_MISSED, UNRELEASED_GROUP_STATUSES, GroupStatus, TargetStatus
 from posts.summaries import PostSummary, fetch_post_summaries
+from posts.tags import TAGS_KEY, has_tag, tags_of_metadata
 from workspaces.models import Workspace
 
 SAME_CONTENT_WINDOW = timedelta(hours=24)
@@ -171,12 +172,14 @@ def search_posts(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
     text: str | None = None,
+    tag: str | None = None,
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostSummary]:
     """Return a page of the workspace's post groups that match all filters of a search, newest first.
 
-    With `text`, only groups whose text contains it; each page then searches at most SEARCHED_TEXTS groups and may be empty.
+    With `text` or `tag`, only groups whose text contains it or that have the tag; each page then searches at most
+    SEARCHED_TEXTS groups and may be empty.
     Raises ScopeMissing, NotFound (also for an account or agent of another workspace).
     """
     require_access(caller, workspace_id, "posts.read", write=False)
@@ -186,12 +189,20 @@ def search_posts(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
     )
     rows = _with_target(_with_status(rows, status), platform, account_id)
-    if text is None:
+    if text is None and tag is None:
         return paginate_newest_first(rows, limit=limit, cursor=cursor, fetch=fetch_post_summaries)
-    matching = Q(text__icontains=text)
+    matching = Q() if text is None else Q(text__icontains=text)
+    if tag is not None:
+        matching &= Q(has_tag(tag))
     return paginate_with_scan_limit(
         rows, wanted=matching, span=SEARCHED_TEXTS, limit=limit, cursor=cursor, fetch=fetch_post_summaries
     )
+
+
+def tags_of_posts(group_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Return the tags of those post groups that have any. Runs one query."""
+    rows = PostGroup.objects.filter(pk__in=group_ids, metadata__has_key=TAGS_KEY).values_list("pk", "metadata")
+    return {pk: tags_of_metadata(metadata) for pk, metadata in rows}
 
 
 def workspace_timezone_name(*, workspace_id: str) -> str:

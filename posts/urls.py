@@ -14,6 +14,7 @@ from posts.dashboard import (
     listing,
     missed,
     post,
+    saved_filters,
     series,
     undo,
 )
@@ -62,6 +63,8 @@ urlpatterns = [
     path(f"{WORKSPACE_PAGES}/undo", undo.undo, name="post-undo"),
     path(f"{WORKSPACE_PAGES}/approvals", approvals.approvals, name="approvals"),
     path(f"{WORKSPACE_PAGES}/posts", listing.list_posts, name="posts"),
+    path(f"{WORKSPACE_PAGES}/filters", saved_filters.save_current_filter, name="filter-save"),
+    path(f"{WORKSPACE_PAGES}/filters/<int:filter_id>/delete", saved_filters.delete_filter, name="filter-delete"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>", post.show_post, name="post"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/edit", composer_views.edit_post, name="post-edit"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/cancel", post.cancel_post, name="post-cancel"),

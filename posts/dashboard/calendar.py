@@ -15,6 +15,7 @@ from posts.dashboard.calendar_days import SPAN_OF_VIEW, date_from_query, week_of
 from posts.dashboard.calendar_entries import CalendarEntry, prepare_calendar_entries
 from posts.dashboard.calendar_slots import EmptySlot, empty_slots_by_day
 from posts.dashboard.listing import calendar_filters_from_query, post_filter_choices
+from posts.dashboard.saved_filters import saved_filters_context
 from posts.day_lists import STATUSES_NOT_IN_CALENDAR, CalendarPost, list_first_posts_of_each_day
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -161,6 +162,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         day_page=day_page,
         has_next_page=view == "day" and days[0].total > day_page * per_day,
         **choices,
+        **saved_filters_context(page, "calendar"),
     )
 
 

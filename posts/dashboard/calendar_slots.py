@@ -50,7 +50,15 @@ def empty_slots_by_day(
     shown = [each for each in accounts if each.slots and filters.account_id in (None, each.id)]
     shown = [each for each in shown if filters.platform in (None, each.platform)][:MAX_ACCOUNTS]
     begin = max(window[0], timezone.now() + MIN_LEAD)
-    if not shown or view not in MAX_SLOTS_PER_DAY or begin >= window[1] or filters.text or filters.status or filters.agent_id:
+    if (
+        not shown
+        or view not in MAX_SLOTS_PER_DAY
+        or begin >= window[1]
+        or filters.text
+        or filters.tag
+        or filters.status
+        or filters.agent_id
+    ):
         return {}
     taken = taken_slots([each.id for each in shown], (begin, window[1]))
     free = [

@@ -6,6 +6,7 @@ from posts.models.calendar_feeds import CalendarFeed
 from posts.models.composer import ComposerDraft, PublishingPreference
 from posts.models.imports import ImportedRow
 from posts.models.posts import PostGroup, PostTarget
+from posts.models.saved_filters import SavedFilter
 from posts.models.series import Series, SeriesOccurrence
 from posts.models.stored_plans import StoredPlan
 
@@ -16,6 +17,7 @@ __all__ = [
     "PostGroup",
     "PostTarget",
     "PublishingPreference",
+    "SavedFilter",
     "Series",
     "SeriesOccurrence",
     "StoredPlan",

@@ -32,6 +32,7 @@ NOT_SHOWN = {
     "auth.Permission",
     "posts.ComposerDraft",  # what a person has not made a post of yet is for nobody else
     "posts.PublishingPreference",
+    "posts.SavedFilter",
     "posts.SeriesOccurrence",  # its post group is shown
     "auth.Group",
     "axes.AccessAttemptExpiration",
