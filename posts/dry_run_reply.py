@@ -1,4 +1,4 @@
-"""How the API shows the plans of post groups, in the answer to a dry run."""
+"""The API response to a dry run of an operation on posts or series, made from the plan of the operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to plan operations on posts, and the commit of stored plans, as the API and the MCP endpoint make them."""
+"""Making and committing stored plans (POST /plans): the functions that the API and the MCP endpoint share."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ OPERATIONS: Mapping[str, Operation] = {
 }
 
 
-def planned_request(
+def request_to_plan(
     name: str, post_group_id: str, request: Mapping[str, Any], fields: Mapping[str, Any], workspace_id: str | None
 ) -> RequestToPlan:
-    """Return the request of a plan; `fields` are its validated body."""
+    """Return the request to plan the operation called `name`; `fields` are the validated form of its body `request`."""
     planned = PLANNED_OPERATIONS[name]
     if workspace_id and not planned.changes_group:
         fields = {**fields, "workspace_id": workspace_id}
@@ -43,10 +43,21 @@ def planned_request(
     return RequestToPlan(name, post_group_id, request, make_plan, preview, planned.plan_and_commit, workspace_id)
 
 
-def request_of_plan(stored: StoredPlan) -> RequestToPlan:
+def store_plan_of_page(
+    *, caller: Caller, workspace_id: str, operation: str, request: Mapping[str, Any], dashboard_page: str, group_id: str = ""
+) -> StoredPlan:
+    """Make the plan of a request and store it, for a page of the dashboard that shows it before it is committed.
+
+    Raises ValidationError (of `request`), and the errors of `make_and_store_plan`.
+    """
+    planned = request_to_plan(operation, group_id, request, validated_request(operation, request), workspace_id)
+    return services.make_and_store_plan(caller=caller, planned=planned, dashboard_page=dashboard_page)
+
+
+def request_of_stored_plan(stored: StoredPlan) -> RequestToPlan:
     """Return the request of which a stored plan was made."""
     fields = validated_request(stored.operation, stored.request)
-    return planned_request(stored.operation, stored.post_group_id or "", stored.request, fields, stored.workspace_id)
+    return request_to_plan(stored.operation, stored.post_group_id or "", stored.request, fields, stored.workspace_id)
 
 
 def stored_plan_json(stored: StoredPlan) -> dict[str, Any]:
@@ -58,7 +69,7 @@ def commit_plan_by_id(*, caller: Caller, plan_id: str, dry_run: bool = False, pl
     """Commit a stored plan with `services.commit_stored_plan`, whose error PlanChanged then shows the new plan."""
     try:
         return services.commit_stored_plan(
-            caller=caller, plan_id=plan_id, request_of=request_of_plan, dry_run=dry_run, plan_hash=plan_hash
+            caller=caller, plan_id=plan_id, request_of=request_of_stored_plan, dry_run=dry_run, plan_hash=plan_hash
         )
     except PlanChanged as error:
         if error.changed_plan:
@@ -66,13 +77,13 @@ def commit_plan_by_id(*, caller: Caller, plan_id: str, dry_run: bool = False, pl
         raise
 
 
-def committed_groups(ids: list[str]) -> list[PostGroup]:
+def get_groups_in_order(ids: list[str]) -> list[PostGroup]:
     """Return the post groups of a committed plan as they are now, with their targets, in the order of these ids."""
     found = selectors.groups_with_targets().in_bulk(ids)
     return [found[group_id] for group_id in ids]
 
 
-def waits_for_publishing(stored: StoredPlan) -> bool:
+def can_wait_for_publishing(stored: StoredPlan) -> bool:
     """Return whether the commit of a stored plan can wait until its post group is finished."""
     return stored.operation in ("posts.create", "posts.retry")
 

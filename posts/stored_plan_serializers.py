@@ -1,4 +1,4 @@
-"""API serializers of stored plans."""
+"""API serializers of stored plans: of POST /plans, GET /plans/{id} and POST /plans/{id}/commit."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ CommitPlanPreview = dry_run_serializer_class(
 )
 
 
-def validated_request(operation: str, request: dict[str, Any]) -> dict[str, Any]:
+def validated_request(operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """Validate the body of the operation in a POST /plans request. Raises ValidationError for fields of `request`."""
     try:
         given = shared_serializer_instance(PLANNED_OPERATIONS[operation].body).run_validation(request)

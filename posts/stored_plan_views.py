@@ -1,4 +1,4 @@
-"""API views of stored plans: make a plan, read it, and commit it."""
+"""API views of stored plans: POST /plans, GET /plans/{id} and POST /plans/{id}/commit."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from posts.plan_building import WRITE_SCOPES
 from posts.serializers.responses import PostGroupEnvelope
 from posts.stored_plan_requests import (
     OPERATIONS,
+    can_wait_for_publishing,
     commit_plan_by_id,
-    committed_groups,
-    planned_request,
-    request_of_plan,
+    get_groups_in_order,
+    request_of_stored_plan,
+    request_to_plan,
     wait_until_committed_group_is_finished,
-    waits_for_publishing,
 )
 from posts.stored_plan_serializers import (
     CommitPlanPreview,
@@ -60,7 +60,7 @@ class PlanViewSet(OperationViewSet):
     )
     def create(self, call: Call) -> Reply:
         data = call.data
-        planned = planned_request(
+        planned = request_to_plan(
             data["operation"], data.get("post_group_id", ""), data["request"], data["fields"], data.get("workspace_id")
         )
         plan = services.make_and_store_plan(caller=call.caller, planned=planned)
@@ -87,9 +87,9 @@ class PlanViewSet(OperationViewSet):
         stored, plan = committed.stored, committed.plan
         declared = OPERATIONS[stored.operation]
         if call.dry_run and plan:
-            preview = request_of_plan(stored).preview(plan)
+            preview = request_of_stored_plan(stored).preview(plan)
             return Reply(None, response=Response(preview, status=declared.preview_status))
-        waits = call.data.get("wait") and waits_for_publishing(stored)
+        waits = call.data.get("wait") and can_wait_for_publishing(stored)
         return Reply(
             _result(stored),
             max(declared.responses),
@@ -108,7 +108,7 @@ def _result(stored: StoredPlan) -> dict[str, Any]:
 def _answer(operation: str, ids: list[str]) -> dict[str, Any]:
     if operation == "series.create":
         return {"series": Series.objects.get(pk=ids[0])}
-    groups = committed_groups(ids)
+    groups = get_groups_in_order(ids)
     return {"post_groups": groups} if operation == "posts.create_batch" else {"post_group": groups[0]}
 
 

@@ -21,7 +21,7 @@ from workspaces.selectors import list_visible_workspaces_of_owner
 READ_ONLY = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 
 
-def field_like(serializer: type[serializers.Serializer], name: str) -> Any:
+def copy_of_serializer_field(serializer: type[serializers.Serializer], name: str) -> Any:
     """Return a copy of a field of an API serializer, for the arguments of a tool."""
     return copy.deepcopy(serializer._declared_fields[name])
 

@@ -17,6 +17,7 @@ class StoredPlan(TimestampedModel):
 
     `request` is the body of the operation, `preview` the answer to its dry run, `content` what the hash was taken of, and
     `maker` the owner of the caller's Idempotency-Keys. A committed plan has the ids of its post groups in `result_ids`.
+    `dashboard_page` is the page of the dashboard on which a person has made it, whose next plans replace it; "" for others.
     """
 
     id = PrefixedIdField("pln")
@@ -28,6 +29,7 @@ class StoredPlan(TimestampedModel):
     content = models.JSONField()
     hash = models.CharField(max_length=71)
     maker = models.CharField(max_length=100)
+    dashboard_page = models.CharField(max_length=30, blank=True, default="", db_default="")
     created_by_type = models.CharField(max_length=20)
     created_by_id = models.CharField(max_length=64)
     agent_id = models.CharField(max_length=30, null=True)

@@ -6,28 +6,28 @@ The new posts are one plan (posts.create_batch): all of them are made, or none. 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from django.core import signing
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from config.api.caller import Caller
 from config.api.errors import ApiError
 from config.pages.sentences import PageRefusal
 from posts import services
-from posts.models import ImportedRow
-from posts.post_files.comparison import ComparedRow, Comparison, row_key
+from posts.models import ImportedRow, StoredPlan
+from posts.post_files.comparison import Comparison, row_key
 from posts.services.stored_plans import PLAN_LIFETIME
-from posts.stored_plan_requests import commit_plan_by_id, planned_request
-from posts.stored_plan_serializers import validated_request
+from posts.stored_plan_requests import commit_plan_by_id, store_plan_of_page
 
-SALT = "posts.post_files"
+SALT, PAGE = "posts.post_files", "post-files"
 
 
 @dataclass(frozen=True)
-class StoredPlans:
+class FilePlans:
     """The plans of a file's difference: of all its new posts, and of each changed post by the number of its row."""
 
     workspace_id: str
@@ -42,7 +42,7 @@ class StoredPlans:
 
 
 @dataclass
-class Applied:
+class AppliedFile:
     """What the commit of a file's plans did: numbers of posts, and why changes of rows were refused."""
 
     created: int = 0
@@ -50,55 +50,50 @@ class Applied:
     refusals: list[tuple[int, ApiError]] = field(default_factory=list)
 
 
-def store_plans(caller: Caller, workspace_id: str, comparison: Comparison) -> StoredPlans:
-    """Store the plans of a comparison without problems, and set the prices of its rows. Raises the spend errors, Conflict."""
-    new, create_plan_id = comparison.in_state("new"), ""
+@transaction.atomic
+def store_file_plans(caller: Caller, workspace_id: str, comparison: Comparison) -> FilePlans:
+    """Store the plans of a comparison without problems, and set the prices of its rows.
+
+    They replace those of the person's earlier comparisons that were not applied. Raises the spend errors, Conflict.
+    """
+    new, create_plan_id = comparison.rows_in_state("new"), ""
+    services.drop_open_plans_of_page(caller=caller, workspace_id=workspace_id, dashboard_page=PAGE)
+    store = functools.partial(store_plan_of_page, caller=caller, workspace_id=workspace_id, dashboard_page=PAGE)
     if new:
-        request = {"posts": [row.request for row in new]}
-        plan_id, preview = _store(caller, workspace_id, "posts.create_batch", "", request)
-        for row, planned in zip(new, preview["would_create"]["post_groups"], strict=True):
+        stored = store(operation="posts.create_batch", request={"posts": [row.request for row in new]})
+        for row, planned in zip(new, stored.preview["would_create"]["post_groups"], strict=True):
             row.cost_cents = planned["cost_cents"]
-        create_plan_id = plan_id
+        create_plan_id = stored.id
     updates = {}
-    for row in comparison.in_state("changed"):
-        updates[str(row.number)] = _store_update(caller, workspace_id, row)
-    return StoredPlans(workspace_id, comparison.file_sha256, [row.number for row in new], create_plan_id, updates)
+    for row in comparison.rows_in_state("changed"):
+        assert row.group is not None  # noqa: S101 - for the type checker: a changed row has a post
+        stored = store(operation="posts.update", group_id=row.group.id, request=row.request)
+        row.cost_cents = stored.preview["would_update"]["cost_cents"] - row.group.cost_cents
+        updates[str(row.number)] = stored.id
+    return FilePlans(workspace_id, comparison.file_sha256, [row.number for row in new], create_plan_id, updates)
 
 
-def _store_update(caller: Caller, workspace_id: str, row: ComparedRow) -> str:
-    assert row.group is not None  # noqa: S101 - for the type checker: a changed row has a post
-    plan_id, preview = _store(caller, workspace_id, "posts.update", row.group.id, row.request)
-    row.cost_cents = preview["would_update"]["cost_cents"] - row.group.cost_cents
-    return plan_id
-
-
-def _store(
-    caller: Caller, workspace_id: str, operation: str, group_id: str, request: dict[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    fields = validated_request(operation, request)
-    planned = planned_request(operation, group_id, request, fields, workspace_id)
-    stored = services.make_and_store_plan(caller=caller, planned=planned)
-    return stored.id, stored.preview
-
-
-def plans_in_form(text: str, workspace_id: str) -> StoredPlans:
+def read_signed_plans(text: str, workspace_id: str) -> FilePlans:
     """Return the plans of a signed text that a form has sent back. Raises PageRefusal if it is too old or of elsewhere."""
     try:
-        plans = StoredPlans(**signing.loads(text, salt=SALT, max_age=PLAN_LIFETIME))
+        plans = FilePlans(**signing.loads(text, salt=SALT, max_age=PLAN_LIFETIME))
     except signing.BadSignature:
-        raise PageRefusal("The difference was shown too long ago. Choose the file again.") from None
+        raise PageRefusal(_("The difference was shown too long ago. Choose the file again.")) from None
     if plans.workspace_id != workspace_id:
-        raise PageRefusal("This file was compared with another workspace. Choose it again.")
+        raise PageRefusal(_("This file was compared with another workspace. Choose it again."))
     return plans
 
 
-def commit_plans(caller: Caller, plans: StoredPlans) -> Applied:
+def commit_file_plans(caller: Caller, plans: FilePlans) -> AppliedFile:
     """Commit the plans of a file: first all new posts, or none of them, then each change. A repeated call changes nothing.
 
     A change that is refused does not undo others. Raises the errors of creating the new posts, and PageRefusal if the file
-    was imported meanwhile.
+    was imported meanwhile or another comparison has replaced its plans.
     """
-    applied = Applied()
+    applied = AppliedFile()
+    ids = {plans.create_plan_id, *plans.update_plan_ids.values()} - {""}
+    if StoredPlan.objects.filter(pk__in=ids).count() < len(ids):
+        raise PageRefusal(_("You have compared another file since. Choose this file again."))
     if plans.create_plan_id:
         applied.created = _commit_new_posts(caller, plans)
     for number, plan_id in plans.update_plan_ids.items():
@@ -109,7 +104,7 @@ def commit_plans(caller: Caller, plans: StoredPlans) -> Applied:
     return applied
 
 
-def _commit_new_posts(caller: Caller, plans: StoredPlans) -> int:
+def _commit_new_posts(caller: Caller, plans: FilePlans) -> int:
     """Commit the plan of the new posts, and remember their rows, together. Returns how many were made by this call."""
     try:
         with transaction.atomic():
@@ -121,4 +116,4 @@ def _commit_new_posts(caller: Caller, plans: StoredPlans) -> int:
             ImportedRow.objects.bulk_create(rows, ignore_conflicts=committed.plan is None)
             return 0 if committed.plan is None else len(rows)
     except IntegrityError:
-        raise PageRefusal("The same file was imported meanwhile. Nothing was made twice.") from None
+        raise PageRefusal(_("The same file was imported meanwhile. Nothing was made twice.")) from None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext as _
 from rest_framework.serializers import ValidationError
 
 from accounts.dashboard.issue_sentences import issue_sentence
@@ -73,7 +74,7 @@ class Comparison:
     def has_problems(self) -> bool:
         return bool(self.problems) or any(row.content.problems for row in self.rows)
 
-    def in_state(self, state: str) -> list[ComparedRow]:
+    def rows_in_state(self, state: str) -> list[ComparedRow]:
         return [row for row in self.rows if row.state == state]
 
 
@@ -93,12 +94,16 @@ def compare_file(caller: Caller, workspace: Workspace, content: bytes, filename:
     digest = hashlib.sha256(content).hexdigest()
     rows = _compared(workspace, contents, names, zone, digest)
     comparison = Comparison(digest, rows, [])
-    for state, most, done in (("new", MAX_NEW, "created"), ("changed", MAX_CHANGED, "changed")):
-        if (count := len(comparison.in_state(state))) > most:
-            comparison.problems.append(f"{count} posts would be {done}; at most {most} are at a time. Split the file.")
+    too_many = {
+        "new": (MAX_NEW, _("%(count)d posts would be created; at most %(most)d are at a time. Split the file.")),
+        "changed": (MAX_CHANGED, _("%(count)d posts would be changed; at most %(most)d are at a time. Split the file.")),
+    }
+    for state, (most, words) in too_many.items():
+        if (count := len(comparison.rows_in_state(state))) > most:
+            comparison.problems.append(words % {"count": count, "most": most})
     if not comparison.problems:
-        _check_new_posts(caller, workspace.id, comparison.in_state("new"))
-        for row in comparison.in_state("changed"):
+        _check_new_posts(caller, workspace.id, comparison.rows_in_state("new"))
+        for row in comparison.rows_in_state("changed"):
             _check_change(caller, row)
     return comparison
 
@@ -120,11 +125,11 @@ def _compared(
         elif not content.group_id:
             rows.append(ComparedRow(content, "new", request=request_of_new_row(content, names)))
         elif group is None:
-            content.add_problem(ROW, "This workspace has no post with this id. Remove the id to make a new post.")
+            content.add_problem(ROW, _("This workspace has no post with this id. Remove the id to make a new post."))
             rows.append(ComparedRow(content, "unchanged"))
         else:
             if times_named[content.group_id] > 1:
-                content.add_problem(ROW, "Two rows describe this post.")
+                content.add_problem(ROW, _("Two rows describe this post."))
             rows.append(_compared_with_group(content, group, names, zone))
     return rows
 
@@ -180,7 +185,7 @@ def _validated(serializer: type[Any], row: ComparedRow) -> dict[str, Any]:
     except ValidationError as error:
         for name, problems in cast(dict[str, Any], error.detail).items():
             first = problems[0] if isinstance(problems, list) else ""
-            sentence = str(first) if first and isinstance(first, str) else "This is not valid."
+            sentence = str(first) if first and isinstance(first, str) else _("This is not valid.")
             row.content.add_problem(column_of_field(name, row.content.row.cells), sentence)
         return {}
 

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
 from django.db.models import Min
+from django.utils.translation import gettext as _
 
 from config.api.caller import Caller, require_access
 from config.pages.sentences import PageRefusal
@@ -44,7 +45,7 @@ def rows_of_days(
     by_group = targets.values("group_id").annotate(first_at=Min("shown_at")).order_by("first_at", "group_id")
     ids = list(by_group.values_list("group_id", flat=True)[: MAX_ROWS + 1])
     if len(ids) > MAX_ROWS:
-        raise PageRefusal(f"These days have more than {MAX_ROWS} posts. Choose fewer days.")
+        raise PageRefusal(_("These days have more than %(most)d posts. Choose fewer days.") % {"most": MAX_ROWS})
     groups = groups_with_targets().in_bulk(ids)
     names = AccountNames(workspace.id)
     return [cells_of_group(groups[group_id], names, zone) for group_id in ids]

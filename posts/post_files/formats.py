@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
 
 COLUMNS = ("post_group_id", "status", "scheduled_at", "timezone", "accounts", "text", "media")
 LIST_COLUMNS = ("accounts", "media")  # ids or handles, separated by spaces; JSON and YAML files may have lists
@@ -41,24 +43,30 @@ class _TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignor
 _TextLoader.yaml_implicit_resolvers = {}
 
 
+def too_large_sentence() -> str:
+    """Return the sentence for people about a file that has too many bytes."""
+    return _("The file is too large: at most %(most)s bytes.") % {"most": number_format(MAX_FILE_BYTES, force_grouping=True)}
+
+
 def read_rows(content: bytes, filename: str) -> list[FileRow]:
     """Return the rows of a file of posts, whose format its name says. Raises UnreadableFile."""
     if len(content) > MAX_FILE_BYTES:
-        raise UnreadableFile(f"The file is too large: at most {MAX_FILE_BYTES:,} bytes.")
+        raise UnreadableFile(too_large_sentence())
     read = _READERS.get(filename.rpartition(".")[2].lower())
     if read is None:
-        raise UnreadableFile("Choose a file whose name ends with .csv, .json, .yaml or .yml.")
+        raise UnreadableFile(_("Choose a file whose name ends with .csv, .json, .yaml or .yml."))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UnreadableFile("The file is not written in UTF-8. Save it as “CSV UTF-8”.") from None
+        raise UnreadableFile(_("The file is not written in UTF-8. Save it as “CSV UTF-8”.")) from None
     rows = [FileRow(number, cells) for number, cells in enumerate(read(text), start=1) if any(cells.values())]
     if any(_NO_TEXT.search(value) for row in rows for value in row.cells.values()):
-        raise UnreadableFile("The file contains characters that are not text.")
+        raise UnreadableFile(_("The file contains characters that are not text."))
     if not rows:
-        raise UnreadableFile("The file has no rows.")
+        raise UnreadableFile(_("The file has no rows."))
     if len(rows) > MAX_ROWS:
-        raise UnreadableFile(f"The file has {len(rows)} rows; at most {MAX_ROWS} are read at a time. Split it.")
+        words = _("The file has %(count)d rows; at most %(most)d are read at a time. Split it.")
+        raise UnreadableFile(words % {"count": len(rows), "most": MAX_ROWS})
     return rows
 
 
@@ -71,18 +79,19 @@ def _read_csv(text: str) -> Iterator[dict[str, str]]:
         _check_columns(header, 0)
         for number, values in enumerate(reader, start=1):
             if len(values) > len(header):
-                raise UnreadableFile(f"Row {number} has more cells than the first line has columns.")
+                words = _("Row %(number)d has more cells than the first line has columns.")
+                raise UnreadableFile(words % {"number": number})
             cells = dict(zip(header, values, strict=False))
             yield {name: _unguarded(value).replace("\r\n", "\n") for name, value in cells.items()}
     except csv.Error as error:
-        raise UnreadableFile(f"The file is not correct CSV: {error}.") from None
+        raise UnreadableFile(_("The file is not correct CSV: %(problem)s.") % {"problem": error}) from None
 
 
 def _read_json(text: str) -> Iterator[dict[str, str]]:
     try:
         return _cells_of_records(json.loads(text))
     except (ValueError, RecursionError):
-        raise UnreadableFile("The file is not correct JSON.") from None
+        raise UnreadableFile(_("The file is not correct JSON.")) from None
 
 
 def _read_yaml(text: str) -> Iterator[dict[str, str]]:
@@ -92,23 +101,23 @@ def _read_yaml(text: str) -> Iterator[dict[str, str]]:
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if isinstance(event, yaml.AliasEvent) or depth > MAX_YAML_DEPTH or getattr(event, "tag", None):
-                raise UnreadableFile("The file uses aliases or tags of YAML, or is nested too deeply.")
+                raise UnreadableFile(_("The file uses aliases or tags of YAML, or is nested too deeply."))
         return _cells_of_records(yaml.load(text, Loader=_TextLoader))  # noqa: S506 - a subclass of the safe loader
     except yaml.YAMLError:
-        raise UnreadableFile("The file is not correct YAML.") from None
+        raise UnreadableFile(_("The file is not correct YAML.")) from None
 
 
 def _cells_of_records(found: Any) -> Iterator[dict[str, str]]:
     """Yield the cells of each post in a JSON or YAML file: a list of posts, or an object whose `posts` is that list."""
     records = found.get("posts") if isinstance(found, dict) else found
     if not isinstance(records, list):
-        raise UnreadableFile("The file must contain a list of posts.")
+        raise UnreadableFile(_("The file must contain a list of posts."))
     return (_cells_of_record(number, record) for number, record in enumerate(records, start=1))
 
 
 def _cells_of_record(number: int, record: Any) -> dict[str, str]:
     if not isinstance(record, dict):
-        raise UnreadableFile(f"Row {number} is not a post with fields.")
+        raise UnreadableFile(_("Row %(number)d is not a post with fields.") % {"number": number})
     _check_columns(list(record), number)
     return {name: _cell(number, name, value) for name, value in record.items()}
 
@@ -118,18 +127,19 @@ def _cell(number: int, name: str, value: Any) -> str:
         return " ".join(value)
     if value is None or isinstance(value, str):
         return value or ""
-    raise UnreadableFile(f"Row {number}: {name} must be text.")
+    raise UnreadableFile(_("Row %(number)d: %(name)s must be text.") % {"number": number, "name": name})
 
 
 def _check_columns(names: list[Any], number: int) -> None:
-    where = f"Row {number}" if number else "The first line"
+    where = _("Row %(number)d") % {"number": number} if number else _("The first line")
     for name in names:
         if name not in COLUMNS:
-            raise UnreadableFile(f"{where} has the column “{str(name)[:50]}”. There are: {', '.join(COLUMNS)}.")
+            words = _("%(where)s has the column “%(name)s”. There are: %(columns)s.")
+            raise UnreadableFile(words % {"where": where, "name": str(name)[:50], "columns": ", ".join(COLUMNS)})
     if len(set(names)) < len(names):
-        raise UnreadableFile(f"{where} has a column twice.")
+        raise UnreadableFile(_("%(where)s has a column twice.") % {"where": where})
     if number == 0 and not {"post_group_id", "text"} & set(names):
-        raise UnreadableFile("The first line must name the columns, such as text, accounts, scheduled_at.")
+        raise UnreadableFile(_("The first line must name the columns, such as text, accounts, scheduled_at."))
 
 
 def _unguarded(cell: str) -> str:

@@ -9,22 +9,37 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.platforms.issues import number_with_noun
 from config.api.errors import ApiError
 from config.api.uploads import uploaded_files_in_field
 from config.pages.sentences import error_sentences
 from posts.dashboard.listing import post_filter_choices
-from posts.post_files.apply import commit_plans, plans_in_form, store_plans
+from posts.post_files.apply import commit_file_plans, read_signed_plans, store_file_plans
 from posts.post_files.comparison import MAX_CHANGED, MAX_NEW, ComparedRow, Comparison, compare_file
 from posts.post_files.export import rows_of_days
-from posts.post_files.formats import COLUMNS, FORMATS, MAX_FILE_BYTES, MAX_ROWS, UnreadableFile, write_rows
+from posts.post_files.formats import (
+    COLUMNS,
+    FORMATS,
+    MAX_FILE_BYTES,
+    MAX_ROWS,
+    UnreadableFile,
+    too_large_sentence,
+    write_rows,
+)
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
 
 MAX_DAYS = 366
 CONTENT_TYPES = {"csv": "text/csv", "json": "application/json", "yaml": "application/yaml"}
 # The columns of the table in the order of the page; the id of the post is shown as the row's link.
-TABLE_COLUMNS = {"scheduled_at": "Time", "timezone": "Time zone", "accounts": "Accounts", "text": "Text", "media": "Media"}
+TABLE_COLUMNS = {
+    "scheduled_at": gettext_lazy("Time"),
+    "timezone": gettext_lazy("Time zone"),
+    "accounts": gettext_lazy("Accounts"),
+    "text": gettext_lazy("Text"),
+    "media": gettext_lazy("Media"),
+}
 
 
 @dataclass(frozen=True)
@@ -47,17 +62,17 @@ class TableCell:
 class ExportForm(forms.Form):
     """The form for the days, the account and the format of an export."""
 
-    first = forms.DateField(label="From", widget=forms.DateInput(attrs={"type": "date"}))
-    last = forms.DateField(label="To", widget=forms.DateInput(attrs={"type": "date"}))
+    first = forms.DateField(label=gettext_lazy("From"), widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
+    last = forms.DateField(label=gettext_lazy("To"), widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
     account = forms.CharField(required=False)
-    format = forms.ChoiceField(choices=[(name, name.upper()) for name in FORMATS])
+    format = forms.ChoiceField(label=gettext_lazy("Format"), choices=[(name, name.upper()) for name in FORMATS])
 
     def clean(self) -> None:
         first, last = self.cleaned_data.get("first"), self.cleaned_data.get("last")
         if first and last and not timedelta() <= last - first < timedelta(days=MAX_DAYS):
-            raise forms.ValidationError(f"Choose up to {MAX_DAYS} days, the first of them first.")
+            raise forms.ValidationError(_("Choose up to %(most)d days, the first of them first.") % {"most": MAX_DAYS})
         if first and last and not 1 < first.year <= last.year < 9999:
-            raise forms.ValidationError("Choose other days.")
+            raise forms.ValidationError(_("Choose other days."))
 
 
 @workspace_page("GET", "POST", operation="plans.create", files=True)
@@ -67,9 +82,9 @@ def post_files(page: WorkspacePage) -> HttpResponse:
         return _show(page)
     files = uploaded_files_in_field(page.request, "file")
     if not files:
-        return _show(page, problem="Choose a file first.", status=422)
+        return _show(page, problem=_("Choose a file first."), status=422)
     if files[0].size_bytes > MAX_FILE_BYTES:
-        return _show(page, problem=f"The file is too large: at most {MAX_FILE_BYTES:,} bytes.", status=422)
+        return _show(page, problem=too_large_sentence(), status=422)
     try:
         comparison = compare_file(page.caller, page.workspace, files[0].path.read_bytes(), files[0].filename)
     except UnreadableFile as error:
@@ -80,9 +95,9 @@ def post_files(page: WorkspacePage) -> HttpResponse:
 def _show_difference(page: WorkspacePage, comparison: Comparison, filename: str) -> HttpResponse:
     """Show what a file would make and change, with its problems, or else with its price and a button to apply it."""
     plans, problems = "", list(comparison.problems)
-    if not comparison.has_problems and (comparison.in_state("new") or comparison.in_state("changed")):
+    if not comparison.has_problems and (comparison.rows_in_state("new") or comparison.rows_in_state("changed")):
         try:
-            plans = store_plans(page.caller, page.workspace.id, comparison).signed()
+            plans = store_file_plans(page.caller, page.workspace.id, comparison).signed()
         except ApiError as error:
             record_refused_write(page, "plans.create", error)
             problems += error_sentences(error)
@@ -96,10 +111,10 @@ def _show_difference(page: WorkspacePage, comparison: Comparison, filename: str)
         has_problems=comparison.has_problems or bool(problems),
         rows=[(row, [_table_cell(row, column) for column in TABLE_COLUMNS]) for row in shown],
         labels=TABLE_COLUMNS.values(),
-        new=comparison.in_state("new"),
-        changed=comparison.in_state("changed"),
+        new=comparison.rows_in_state("new"),
+        changed=comparison.rows_in_state("changed"),
         unchanged=len(comparison.rows) - len(shown),
-        imported=comparison.in_state("imported"),
+        imported=comparison.rows_in_state("imported"),
         cost_cents=cost_cents,
         cost_less=-cost_cents,
         status=422 if comparison.has_problems or problems else 200,
@@ -108,22 +123,25 @@ def _show_difference(page: WorkspacePage, comparison: Comparison, filename: str)
 
 def _table_cell(row: ComparedRow, column: str) -> TableCell:
     value, before = row.content.row.cells.get(column, ""), row.before.get(column, "")
-    return TableCell(column, TABLE_COLUMNS[column], value, column in row.before, before, row.content.problems.get(column, []))
+    return TableCell(
+        column, str(TABLE_COLUMNS[column]), value, column in row.before, before, row.content.problems.get(column, [])
+    )
 
 
 @workspace_page("POST", operation="plans.commit")
 def apply_file(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: commit the plans of a file that was compared."""
-    applied = commit_plans(page.caller, plans_in_form(page.request.POST.get("plans", ""), page.workspace.id))
+    applied = commit_file_plans(page.caller, read_signed_plans(page.request.POST.get("plans", ""), page.workspace.id))
     for number, error in applied.refusals:
         record_refused_write(page, "plans.commit", error)
         sentences = error_sentences(error, "posts.update")
-        messages.error(page.request, " ".join([f"Row {number} was not changed.", *sentences]))
+        messages.error(page.request, " ".join([_("Row %(number)d was not changed.") % {"number": number}, *sentences]))
     if not (applied.created or applied.changed or applied.refusals):
-        return page.success_redirect("This file was applied before. Nothing was made or changed again.", "post-files")
-    return page.success_redirect(
-        f"{number_with_noun(applied.created, 'post')} created, {applied.changed} changed.", "post-files"
+        return page.success_redirect(_("This file was applied before. Nothing was made or changed again."), "post-files")
+    words = ngettext(
+        "%(count)d post created, %(changed)d changed.", "%(count)d posts created, %(changed)d changed.", applied.created
     )
+    return page.success_redirect(words % {"count": applied.created, "changed": applied.changed}, "post-files")
 
 
 @workspace_page()

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext as _
 from rest_framework.serializers import ValidationError
 
 from accounts.models import ConnectedAccount
@@ -41,9 +42,9 @@ class AccountNames:
         named = self._by_handle.get(handle, []) if handle else []
         connected = [each for each in named if each.status != ConnectedAccount.Status.DISCONNECTED]
         if len(connected) > 1:
-            raise LookupError(f"Several accounts are called {word}. Write the account's id instead.")
+            raise LookupError(_("Several accounts are called %(name)s. Write the account's id instead.") % {"name": word})
         if not named:
-            raise LookupError(f"There is no account {word[:100]} in this workspace.")
+            raise LookupError(_("There is no account %(name)s in this workspace.") % {"name": word[:100]})
         return (connected or named)[0]
 
     def name_of(self, account_id: str) -> str:
@@ -89,17 +90,17 @@ def content_of_row(row: FileRow, names: AccountNames, zone: ZoneInfo) -> RowCont
             content.add_problem("accounts", str(error))
             continue
         if account_id in content.account_ids:
-            content.add_problem("accounts", f"The account {word} is named twice.")
+            content.add_problem("accounts", _("The account %(name)s is named twice.") % {"name": word})
         content.account_ids.append(account_id)
     content.media_ids = cells.get("media", "").split()
     for word in content.media_ids:
         if not is_id(word, "med"):
-            content.add_problem("media", f"{word[:100]} is no id of a file in the media library.")
+            content.add_problem("media", _("%(id)s is no id of a file in the media library.") % {"id": word[:100]})
     if name := cells.get("timezone"):
         try:
             zone = ZoneInfo(fields.Timezone().run_validation(name))
         except ValidationError:
-            content.add_problem("timezone", f"{name[:100]} is not a time zone such as Europe/Berlin.")
+            content.add_problem("timezone", _("%(name)s is not a time zone such as Europe/Berlin.") % {"name": name[:100]})
             return content
     if moment := cells.get("scheduled_at"):
         try:
@@ -117,13 +118,13 @@ def _instant(cell: str, zone: ZoneInfo) -> datetime:
         named = datetime.fromisoformat(cell)
         found = [named] if named.tzinfo else instants_at_local_time(named, zone)
     except (ValueError, OverflowError):
-        raise ValueError("Write the time as 2027-01-31T09:00.") from None
+        raise ValueError(_("Write the time as 2027-01-31T09:00.")) from None
     if not found:
-        raise ValueError("The clocks skip this time on that day.")
+        raise ValueError(_("The clocks skip this time on that day."))
     return found[0]
 
 
-def local_cell(moment: datetime | None, zone: ZoneInfo) -> str:
+def local_time_cell(moment: datetime | None, zone: ZoneInfo) -> str:
     """Return how a file shows a time: in the time zone, with the offset only where that time comes twice."""
     if moment is None:
         return ""
@@ -133,7 +134,7 @@ def local_cell(moment: datetime | None, zone: ZoneInfo) -> str:
     return shown.isoformat(timespec="minutes" if not (at.second or at.microsecond) else "auto")
 
 
-def living_targets(group: PostGroup) -> list[PostTarget]:
+def uncancelled_targets(group: PostGroup) -> list[PostTarget]:
     """Return the targets of a stored post that were not cancelled, in their order."""
     return [target for target in group.targets.all() if target.status != TargetStatus.CANCELLED]
 
@@ -143,9 +144,9 @@ def cells_of_group(group: PostGroup, names: AccountNames, zone: ZoneInfo) -> dic
     return {
         "post_group_id": group.id,
         "status": str(group.status),
-        "scheduled_at": local_cell(group.scheduled_at, zone),
+        "scheduled_at": local_time_cell(group.scheduled_at, zone),
         "timezone": zone.key,
-        "accounts": " ".join(names.name_of(target.account_id) for target in living_targets(group)),
+        "accounts": " ".join(names.name_of(target.account_id) for target in uncancelled_targets(group)),
         "text": group.text,
         "media": " ".join(entry["media_id"] for entry in group.media),
     }
@@ -162,7 +163,7 @@ def changes_of_row(content: RowContent, group: PostGroup, names: AccountNames) -
         request["text"] = content.text
     if "scheduled_at" in has and content.scheduled_at != group.scheduled_at:
         request["scheduled_at"] = format_timestamp(content.scheduled_at)
-    targets = {target.account_id: target for target in living_targets(group)}
+    targets = {target.account_id: target for target in uncancelled_targets(group)}
     if "accounts" in has and set(content.account_ids) != set(targets):
         request["targets"] = [
             _target_request(group, names.by_id[account_id], targets.get(account_id)) for account_id in content.account_ids

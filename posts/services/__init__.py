@@ -7,7 +7,7 @@ from posts.services.create import create_batch, create_post, validate_post
 from posts.services.resolve import resolve_unconfirmed_target
 from posts.services.retry import retry_post
 from posts.services.review import confirm_post, reject_post, request_approval
-from posts.services.stored_plans import commit_stored_plan, get_stored_plan, make_and_store_plan
+from posts.services.stored_plans import commit_stored_plan, drop_open_plans_of_page, get_stored_plan, make_and_store_plan
 from posts.services.update import update_post
 from posts.services.wait import wait_until_finished
 

@@ -1,4 +1,4 @@
-"""Stored plans: made by POST /plans, shown to people and programs, and committed later exactly as they were shown."""
+"""The services of stored plans: POST /plans makes one, and a later commit does exactly what it shows, or nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from django.utils import timezone
 from agents.models import Agent
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, require_access
-from config.api.errors import Conflict, InvalidState, missing_or_foreign_id_error
+from config.api.errors import Conflict, Forbidden, InvalidState, missing_or_foreign_id_error
 from config.api.trace import current_trace_id
 from config.db.ids import is_id
 from posts.errors import PlanChanged, PlanExpired
@@ -55,11 +55,13 @@ class CommittedPlan:
     plan: Plan | None
 
 
-def make_and_store_plan(*, caller: Caller, planned: RequestToPlan, audited_as: Caller | None = None) -> StoredPlan:
+def make_and_store_plan(
+    *, caller: Caller, planned: RequestToPlan, audited_as: Caller | None = None, dashboard_page: str = ""
+) -> StoredPlan:
     """Make a plan of posts and store it for an hour. Nothing is reserved, charged or published.
 
-    `audited_as` is who asked for it, if not its maker. Raises the errors of the operation's dry run, and Conflict if the
-    workspace has too many open plans.
+    `audited_as` is who asked for it, if not its maker. `dashboard_page` is the page on which a person makes it. Raises the
+    errors of the operation's dry run, and Conflict if the workspace has too many open plans.
     """
     plan = planned.plan_and_commit(lambda: planned.make_plan(caller=caller, dry_run=True), dry_run=True, audited=False)
     if planned.workspace_id not in (None, plan.workspace_id):
@@ -81,6 +83,7 @@ def make_and_store_plan(*, caller: Caller, planned: RequestToPlan, audited_as: C
             content=plan.hashed_data,
             hash=plan.hash,
             maker=caller.idempotency_key_owner,
+            dashboard_page=dashboard_page,
             created_by_type=caller.actor_type,
             created_by_id=caller.actor_id,
             agent_id=caller.agent_id,
@@ -96,6 +99,15 @@ def make_and_store_plan(*, caller: Caller, planned: RequestToPlan, audited_as: C
             metadata={"operation": planned.operation, "hash": plan.hash},
         )
     return stored
+
+
+def drop_open_plans_of_page(*, caller: Caller, workspace_id: str, dashboard_page: str) -> None:
+    """Delete the open plans that the caller has made before on a page of the dashboard, because others replace them.
+
+    So a person who looks at many previews does not use up the open plans of the workspace.
+    """
+    made = StoredPlan.objects.filter(workspace_id=workspace_id, maker=caller.idempotency_key_owner, committed_at=None)
+    made.filter(dashboard_page=dashboard_page, expires_at__gt=timezone.now()).delete()
 
 
 def get_stored_plan(*, caller: Caller, plan_id: str) -> StoredPlan:
@@ -122,6 +134,8 @@ def commit_stored_plan(
     is_maker = stored.maker == caller.idempotency_key_owner
     if not is_maker and not (caller.is_user and caller.has_scope(REVIEW_SCOPES)):
         raise missing_or_foreign_id_error(None, "plan")
+    if stored.agent_id and not is_maker and not caller.may_approve:
+        raise Forbidden("Only an owner or admin can confirm the plan of an agent.")
     if stored.committed_at:
         return CommittedPlan(stored, None)
     if stored.status == "expired":
@@ -137,7 +151,9 @@ def commit_stored_plan(
         return _commit(stored, functools.partial(planned.plan_and_commit, make_plan))
     except PlanChanged as error:
         with contextlib.suppress(Conflict):  # too many open plans
-            error.changed_plan = make_and_store_plan(caller=maker, planned=planned, audited_as=caller)
+            error.changed_plan = make_and_store_plan(
+                caller=maker, planned=planned, audited_as=caller, dashboard_page=stored.dashboard_page
+            )
         raise
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from config.api.caller import AgentMode, Caller
 from config.api.serializers import StrictSerializer, shared_serializer_instance
 from config.mcp.answers import OUTSIDE_TEXT
-from config.mcp.declaration import Tool, field_like, workspace_id_of
+from config.mcp.declaration import Tool, copy_of_serializer_field, workspace_id_of
 from media.serializers import MediaSerializer, MediaToCreateSerializer, UploadFromUrlSerializer
 from media.services import upload_media
 
@@ -17,8 +17,8 @@ _SHOWN = ("id", "kind", "filename", "mime_type", "size_bytes", "width", "height"
 class AddMediaArguments(StrictSerializer):
     """The arguments of the tool add_media."""
 
-    source_url = field_like(UploadFromUrlSerializer, "source_url")
-    alt_text = field_like(UploadFromUrlSerializer, "alt_text")
+    source_url = copy_of_serializer_field(UploadFromUrlSerializer, "source_url")
+    alt_text = copy_of_serializer_field(UploadFromUrlSerializer, "alt_text")
 
 
 def add_media(caller: Caller, **arguments: Any) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from config.api.error_handlers import to_api_error
 from config.api.errors import ApiError, ValidationFailed
 from config.api.serializers import StrictSerializer
 from config.mcp.answers import OUTSIDE_TEXT, local_time, price_in_words
-from config.mcp.declaration import Tool, field_like, workspace_id_of
+from config.mcp.declaration import Tool, copy_of_serializer_field, workspace_id_of
 from config.mcp.json_schema import IdOrObject
-from config.mcp.toolset.posts import GROUP_OUTPUT, group_answer, workspace_zone
+from config.mcp.toolset.posts import GROUP_OUTPUT, post_group_answer, workspace_zone
 from posts.models import StoredPlan
 from posts.plan_building import WRITE_SCOPES
 from posts.post_group_json import format_timestamp, post_group_json
@@ -33,12 +33,12 @@ from posts.serializers.requests import (
 from posts.services import make_and_store_plan
 from posts.states import GroupStatus
 from posts.stored_plan_requests import (
+    can_wait_for_publishing,
     commit_plan_by_id,
-    committed_groups,
-    planned_request,
+    get_groups_in_order,
+    request_to_plan,
     stored_plan_json,
     wait_until_committed_group_is_finished,
-    waits_for_publishing,
 )
 from posts.stored_plan_serializers import CommitPlanSerializer, validated_request
 
@@ -79,11 +79,11 @@ def _targets(**kwargs: Any) -> fields.StrictList:
 class PlanPostArguments(StrictSerializer):
     """The arguments of the tool plan_post."""
 
-    text = field_like(CreatePostSerializer, "text")
+    text = copy_of_serializer_field(CreatePostSerializer, "text")
     targets = _targets(help_text="Accounts, by the ids of context; an object gives one its own text, options or time.")
-    scheduled_at = field_like(CreatePostSerializer, "scheduled_at")
-    draft = field_like(CreatePostSerializer, "draft")
-    media = field_like(CreatePostSerializer, "media")
+    scheduled_at = copy_of_serializer_field(CreatePostSerializer, "scheduled_at")
+    draft = copy_of_serializer_field(CreatePostSerializer, "draft")
+    media = copy_of_serializer_field(CreatePostSerializer, "media")
 
 
 class PlanChangeArguments(StrictSerializer):
@@ -91,11 +91,11 @@ class PlanChangeArguments(StrictSerializer):
 
     post_group_id = fields.Identifier("pgr")
     change = fields.Choice(choices=list(OPERATIONS))
-    text = field_like(UpdatePostSerializer, "text")
+    text = copy_of_serializer_field(UpdatePostSerializer, "text")
     targets = _targets(required=False, help_text="update: all targets that the post shall have.")
-    media = field_like(UpdatePostSerializer, "media")
-    scheduled_at = field_like(UpdatePostSerializer, "scheduled_at")
-    include_unconfirmed = field_like(RetryPostSerializer, "include_unconfirmed")
+    media = copy_of_serializer_field(UpdatePostSerializer, "media")
+    scheduled_at = copy_of_serializer_field(UpdatePostSerializer, "scheduled_at")
+    include_unconfirmed = copy_of_serializer_field(RetryPostSerializer, "include_unconfirmed")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         wanted, given = attrs["change"], attrs.keys() - {"post_group_id", "change"}
@@ -111,14 +111,16 @@ class CommitPlanArguments(StrictSerializer):
     """The arguments of the tool commit_plan."""
 
     plan_id = fields.Identifier("pln")
-    wait = field_like(CommitPlanSerializer, "wait")
+    wait = copy_of_serializer_field(CommitPlanSerializer, "wait")
 
 
 def plan_post(caller: Caller, **arguments: Any) -> dict[str, Any]:
+    """Store a plan of a new post, and return the plan with its id; nothing is published or reserved."""
     return _plan(caller, "posts.create", arguments, workspace_id=workspace_id_of(caller))
 
 
 def plan_change(caller: Caller, post_group_id: str, change: str, **arguments: Any) -> dict[str, Any]:
+    """Store a plan of a change to a post, and return the plan with its id; nothing is changed yet."""
     return _plan(caller, OPERATIONS[change], arguments, post_group_id=post_group_id)
 
 
@@ -131,13 +133,13 @@ def commit_plan(caller: Caller, plan_id: str, wait: bool = False) -> dict[str, A
     if dry_run and committed.plan:
         done = "Nothing was done, because this agent may only try things. The plan could be committed as it is."
         return {**_plan_answer(stored), "dry_run": True, "next": done}
-    if wait and waits_for_publishing(stored):
+    if wait and can_wait_for_publishing(stored):
         wait_until_committed_group_is_finished(stored)
     if stored.operation == "series.create":
         return {"series_id": (stored.result_ids or [None])[0], "plan_id": stored.id, "next": "Its posts are scheduled soon."}
-    groups = committed_groups(stored.result_ids or [])
+    groups = get_groups_in_order(stored.result_ids or [])
     if len(groups) == 1:
-        return {**group_answer(groups[0], groups[0].targets.all()), "plan_id": stored.id}
+        return {**post_group_answer(groups[0], groups[0].targets.all()), "plan_id": stored.id}
     shown = [post_group_json(group, group.targets.all()) for group in groups]
     return {"note": OUTSIDE_TEXT, "post_groups": shown, "plan_id": stored.id, "next": "get_post shows how each goes on."}
 
@@ -150,7 +152,7 @@ def _plan(
         if "targets" in request:
             request["targets"] = _targets_with_platforms(workspace_id or workspace_id_of(caller), request["targets"])
         checked = validated_request(operation, request)
-        planned = planned_request(operation, post_group_id, request, checked, workspace_id)
+        planned = request_to_plan(operation, post_group_id, request, checked, workspace_id)
         return _plan_answer(make_and_store_plan(caller=caller, planned=planned))
 
 

@@ -59,7 +59,7 @@ def workspace_zone(workspace_id: str) -> ZoneInfo:
     return ZoneInfo(selectors.workspace_timezone_name(workspace_id=workspace_id))
 
 
-def group_answer(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str, Any]:
+def post_group_answer(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str, Any]:
     """Return the answer of a tool about one post group: the group, its price in words, local times, and the next step."""
     zone, shown = workspace_zone(group.workspace_id), post_group_json(group, targets)
     for target in shown["targets"]:
@@ -73,7 +73,8 @@ def group_answer(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str, A
 
 
 def get_post(caller: Caller, post_group_id: str) -> dict[str, Any]:
-    return group_answer(*selectors.get_post_group_rows(caller=caller, post_group_id=post_group_id))
+    """Return one post group with local times and the next step. Raises NotFound, ScopeMissing."""
+    return post_group_answer(*selectors.get_post_group_rows(caller=caller, post_group_id=post_group_id))
 
 
 def find_posts(

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ConnectedAccount
-from posts.models import PostGroup
+from posts.models import PostGroup, StoredPlan
 from tests.conftest import ApiClient
 from tests.factories import MediaAssetFactory
 from tests.pages import words
@@ -137,6 +137,27 @@ def test_a_post_that_changed_meanwhile_stays_and_the_others_change(
 
     assert "Row 1 was not changed." in page
     assert [read(api, group)["text"] for group in (first, second)] == ["By somebody else", "Changed"]
+
+
+def test_a_comparison_replaces_the_plans_of_the_one_before(
+    pages: FilePages, api: ApiClient, bakery: ConnectedAccount, workspace: Workspace, teammate: User
+) -> None:
+    group = create(api, bakery, text="One", scheduled_at=TOMORROW)
+    request = {"text": "By a program"}
+    by_program = api.post("/plans", {"operation": "posts.update", "post_group_id": group["id"], "request": request}).json()
+    new = {"accounts": "bakery.example", "scheduled_at": "2027-03-14T09:00"}
+    differences = [
+        pages.compare(csv_of({"post_group_id": group["id"], "text": text, **new}, {"text": "New", **new})) for text in "abc"
+    ]
+
+    assert StoredPlan.objects.count() == 3
+    assert api.get(f"/plans/{by_program['plan']['id']}").json()["plan"]["status"] == "open"
+    assert "You have compared another file since." in pages.apply(differences[0]).content.decode()
+    assert PostGroup.objects.get().text == "One"
+    assert "1 post created, 1 changed." in pages.apply(differences[2]).content.decode()
+    assert read(api, group)["text"] == "c"
+    pages.compare(csv_of({"post_group_id": group["id"], "text": "d"}))
+    assert "This file was applied before." in pages.apply(differences[2]).content.decode()
 
 
 def test_members_export_and_strangers_do_not(

@@ -14,7 +14,7 @@ from posts.models import ImportedRow, PostGroup, StoredPlan
 from tests.factories import AccountFactory, MediaAssetFactory
 from tests.pages import words
 from tests.posts.post_files.files import FilePages, csv_of
-from workspaces.models import User, Workspace
+from workspaces.models import Member, User, Workspace
 
 ROW = {"text": "Fresh bread", "accounts": "bakery.example", "scheduled_at": "2027-03-11T09:00"}
 OF_NEW_YORK = {**ROW, "text": "Still fresh", "timezone": "America/New_York"}
@@ -63,11 +63,15 @@ def test_the_same_file_makes_no_second_posts_and_equal_rows_stay_two(pages: File
     assert len(texts()) == ImportedRow.objects.count() == 3
 
 
-def test_a_file_compared_twice_before_it_is_applied_is_made_once(pages: FilePages, bakery: ConnectedAccount) -> None:
-    first, second = pages.compare(csv_of(ROW)), pages.compare(csv_of(ROW))
+def test_a_file_compared_by_two_people_before_it_is_applied_is_made_once(
+    pages: FilePages, workspace: Workspace, teammate: User, bakery: ConnectedAccount
+) -> None:
+    Member.objects.filter(user=teammate).update(role="admin")
+    colleague = FilePages(workspace, teammate)
+    first, second = pages.compare(csv_of(ROW)), colleague.compare(csv_of(ROW))
     pages.apply(first)
 
-    refused = pages.apply(second)
+    refused = colleague.apply(second)
 
     assert "imported meanwhile" in refused.content.decode()
     assert texts() == ["Fresh bread"]
