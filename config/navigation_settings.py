@@ -21,5 +21,6 @@ PAGES = (
     "config.notices.navigation.NOTICES",
     "posts.navigation.POSTS",
     "posts.navigation.POST",
+    "posts.navigation.ACCOUNT_QUEUE",
     "webhooks.navigation.DELIVERY",
 )

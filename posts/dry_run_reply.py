@@ -15,6 +15,11 @@ def dry_run_reply(plan: Plan, request: Mapping[str, Any]) -> DryRunReply:
     if isinstance(plan, SeriesPlan):
         request = {**request, "workspace_id": plan.workspace_id}
         return DryRunReply(request, plan.series, "would_create", plan_hash=plan.hash)
+    if plan.operation == "posts.update_queue":
+        return DryRunReply(request, {"moves": _moves(plan)}, "would_update", plan_hash=plan.hash)
+    if plan.changes[0].before and plan.batch:
+        groups = [change.after for change in plan.changes]
+        return DryRunReply(request, {"post_groups": groups}, "would_update", plan_hash=plan.hash)
     if plan.changes[0].before:
         return DryRunReply(request, plan.group, "would_update", plan_hash=plan.hash)
     extra: dict[str, Any] = {"spend_cap": plan.spend_cap}
@@ -26,6 +31,22 @@ def dry_run_reply(plan: Plan, request: Mapping[str, Any]) -> DryRunReply:
     extra["validations"] = [change.validation for change in plan.changes]
     would = {"post_groups": planned, "cost_cents": sum(each["cost_cents"] for each in planned)}
     return DryRunReply(request, would, "would_create", extra=extra, plan_hash=plan.hash)
+
+
+def _moves(plan: Plan) -> list[dict[str, Any]]:
+    """Return the targets that a plan moves, with their times before and after."""
+    pairs = [(before, after) for each in plan.changes for before in each.targets_before for after in each.targets]
+    return [
+        {
+            "post_group_id": before.group_id,
+            "scheduled_at_before": before.scheduled_at,
+            "slot_before": before.slot,
+            "scheduled_at": after.scheduled_at,
+            "slot": after.slot,
+        }
+        for before, after in pairs
+        if before.id == after.id and (before.scheduled_at, before.slot) != (after.scheduled_at, after.slot)
+    ]
 
 
 def _planned(change: GroupChange) -> dict[str, Any]:

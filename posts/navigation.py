@@ -26,3 +26,4 @@ APPROVALS = DashboardPage(
 SERIES = DashboardPage("series", "Series", "arrow-path")
 POSTS = DashboardPage("posts")
 POST = DashboardPage("post")
+ACCOUNT_QUEUE = DashboardPage("account-queue")

@@ -13,6 +13,7 @@ from config.api.caller import Caller
 from config.api.serializers import StrictSerializer, WriteBody
 from posts.content import PostEdit, PostWrite
 from posts.plan import Plan
+from posts.serializers.queue import RetryMissedSerializer, UpdateQueueSerializer
 from posts.serializers.requests import (
     ConfirmPostSerializer,
     CreateBatchSerializer,
@@ -25,6 +26,8 @@ from posts.serializers.series import CreateSeriesSerializer
 from posts.services.cancel import plan_cancel
 from posts.services.commit import plan_and_commit
 from posts.services.create import plan_create, plan_create_batch
+from posts.services.missed import plan_retry_missed
+from posts.services.queue import QueueChange, plan_queue
 from posts.services.retry import plan_retry
 from posts.services.review import plan_confirm, plan_reject
 from posts.services.series import plan_and_commit_series, plan_series
@@ -38,7 +41,8 @@ class MakePlan(Protocol):
 
 @dataclass(frozen=True)
 class PlannedOperation:
-    """An operation that can be planned; `changes_group` is whether it changes a stored post group.
+    """An operation that can be planned; `changes_group` is whether it changes one stored post group, which its path names,
+    and `several_groups` whether it answers with a list of groups.
 
     `plan_and_commit` makes its plan by a function and commits it, or makes a dry run of it.
     """
@@ -46,6 +50,7 @@ class PlannedOperation:
     body: type[StrictSerializer]
     make_plan: MakePlan
     changes_group: bool = True
+    several_groups: bool = False
     plan_and_commit: Callable[..., Plan] = plan_and_commit
 
 
@@ -66,6 +71,14 @@ def _update(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dr
     return plan_update(caller, post_group_id, PostEdit.from_request(fields), dry_run=dry_run)
 
 
+def _update_queue(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
+    return plan_queue(caller, QueueChange(**fields), dry_run=dry_run)
+
+
+def _retry_missed(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
+    return plan_retry_missed(caller, **fields)
+
+
 def _with_fields(plan: Callable[..., Plan]) -> MakePlan:
     """Return the MakePlan of a post operation whose plan function has the fields of the request as parameters."""
 
@@ -77,8 +90,10 @@ def _with_fields(plan: Callable[..., Plan]) -> MakePlan:
 
 PLANNED_OPERATIONS: Mapping[str, PlannedOperation] = {
     "posts.create": PlannedOperation(CreatePostSerializer, _create, changes_group=False),
-    "posts.create_batch": PlannedOperation(CreateBatchSerializer, _create_batch, changes_group=False),
+    "posts.create_batch": PlannedOperation(CreateBatchSerializer, _create_batch, changes_group=False, several_groups=True),
     "posts.update": PlannedOperation(UpdatePostSerializer, _update),
+    "posts.update_queue": PlannedOperation(UpdateQueueSerializer, _update_queue, changes_group=False, several_groups=True),
+    "posts.retry_missed": PlannedOperation(RetryMissedSerializer, _retry_missed, changes_group=False, several_groups=True),
     "posts.cancel": PlannedOperation(WriteBody, _with_fields(plan_cancel)),
     "posts.retry": PlannedOperation(RetryPostSerializer, _with_fields(plan_retry)),
     "posts.confirm": PlannedOperation(ConfirmPostSerializer, _with_fields(plan_confirm)),

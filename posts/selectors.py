@@ -130,20 +130,25 @@ def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cu
 
 
 def missed_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
-    """Return failed post groups with targets whose times of the last seven days were missed, among the newest 1,000.
-
-    Raises ScopeMissing, NotFound.
-    """
+    """Return the newest post groups whose times were missed in the last seven days. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
+    found = missed_post_ids(workspace_id=workspace_id)[:limit]
+    return list(groups_with_targets().filter(pk__in=found).order_by("-pk"))
+
+
+def missed_post_ids(*, workspace_id: str, among: Sequence[str] | None = None) -> list[str]:
+    """Return the ids of failed post groups with targets whose times were missed, newest first.
+
+    They are those of the last seven days among the newest 1,000 that failed, or those of `among`, whenever they were missed.
+    """
     failed = PostGroup.objects.filter(workspace_id=workspace_id, status__in=(GroupStatus.FAILED, GroupStatus.PARTIAL))
-    newest = failed.order_by("-pk").values_list("pk", flat=True)[:SEARCHED_FAILED_POSTS]
-    missed = PostTarget.objects.filter(
-        group__in=list(newest),
-        status=TargetStatus.FAILED,
-        error__code=SCHEDULE_MISSED,
-        scheduled_at__gt=timezone.now() - MISSED_POSTS_SHOWN,
-    )
-    return list(groups_with_targets().filter(pk__in=missed.values("group")).order_by("-pk")[:limit])
+    missed = PostTarget.objects.filter(status=TargetStatus.FAILED, error__code=SCHEDULE_MISSED)
+    if among is None:
+        missed = missed.filter(scheduled_at__gt=timezone.now() - MISSED_POSTS_SHOWN)
+    else:
+        failed = failed.filter(pk__in=among)
+    newest = list(failed.order_by("-pk").values_list("pk", flat=True)[:SEARCHED_FAILED_POSTS])
+    return sorted(set(missed.filter(group__in=newest).values_list("group_id", flat=True)), reverse=True)
 
 
 def accounts_selectable_for_post(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:

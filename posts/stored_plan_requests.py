@@ -15,6 +15,7 @@ from posts.errors import PlanChanged
 from posts.models import PostGroup, StoredPlan
 from posts.operations import PLANNED_OPERATIONS
 from posts.plan import Plan
+from posts.queue_views import QueueViewSet
 from posts.series_views import SeriesViewSet
 from posts.services.stored_plans import CommittedPlan, RequestToPlan
 from posts.stored_plan_serializers import StoredPlanSerializer, validated_request
@@ -22,7 +23,7 @@ from posts.views import PostViewSet
 
 OPERATIONS: Mapping[str, Operation] = {
     each.operation.name: each.operation
-    for viewset in (PostViewSet, SeriesViewSet)
+    for viewset in (PostViewSet, QueueViewSet, SeriesViewSet)
     for each in vars(viewset).values()
     if hasattr(each, "operation")
 }

@@ -19,6 +19,7 @@ from config.api.serializers import (
 from posts.models import StoredPlan
 from posts.operations import PLANNED_OPERATIONS
 from posts.serializers import responses
+from posts.serializers.queue import MovedPostsSerializer
 from posts.serializers.responses import CreatedBySerializer
 from posts.serializers.series import CreateSeriesPreview, SeriesEnvelope
 
@@ -76,6 +77,12 @@ class PlanEnvelope(serializers.Serializer):
     plan = StoredPlanSerializer()
 
 
+class ChangedByPlanSerializer(OneOf):
+    """The answer to the commit of a plan that changes stored post groups: one, or a list of them."""
+
+    alternatives = (responses.PostGroupEnvelope, responses.PostGroupsEnvelope)
+
+
 class CommittedPlanSerializer(OneOf):
     """The answer to the commit of a plan that creates post groups or a series: these, or the preview of a dry run."""
 
@@ -101,10 +108,16 @@ class PlannedRequestEchoSerializer(serializers.Serializer):
     """The API representation of the request from which a plan was made, with its defaults filled in."""
 
 
+class PlannedChangeSerializer(OneOf):
+    """What a plan would change: one post group, several, or the times of posts."""
+
+    alternatives = (responses.PostGroupSerializer, responses.PostGroupsEnvelope, MovedPostsSerializer)
+
+
 CommitPlanPreview = dry_run_serializer_class(
     "PlanCommit",
     request=PlannedRequestEchoSerializer,
-    would_update=responses.PostGroupSerializer,
+    would_update=PlannedChangeSerializer,
 )
 
 

@@ -13,8 +13,8 @@ from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 from posts import services
 from posts.models import Series, StoredPlan
+from posts.operations import PLANNED_OPERATIONS
 from posts.plan_building import WRITE_SCOPES
-from posts.serializers.responses import PostGroupEnvelope
 from posts.stored_plan_requests import (
     OPERATIONS,
     can_wait_for_publishing,
@@ -25,6 +25,7 @@ from posts.stored_plan_requests import (
     wait_until_committed_group_is_finished,
 )
 from posts.stored_plan_serializers import (
+    ChangedByPlanSerializer,
     CommitPlanPreview,
     CommitPlanSerializer,
     CommittedPlanSerializer,
@@ -77,7 +78,7 @@ class PlanViewSet(OperationViewSet):
         "409 PLAN_CHANGED with a new plan. A person's commit of an agent's plan approves it.",
         access=Access(WRITE_SCOPES),
         body=Body(CommitPlanSerializer),
-        responses={200: PostGroupEnvelope, 201: CommittedPlanSerializer},
+        responses={200: ChangedByPlanSerializer, 201: CommittedPlanSerializer},
         preview=CommitPlanPreview,
         idempotency=Idempotency("lease", replay=_replay_commit),
         errors=("NOT_FOUND", "FORBIDDEN", "PLAN_EXPIRED", *OPERATION_ERRORS),
@@ -109,7 +110,7 @@ def _answer(operation: str, ids: list[str]) -> dict[str, Any]:
     if operation == "series.create":
         return {"series": Series.objects.get(pk=ids[0])}
     groups = get_groups_in_order(ids)
-    return {"post_groups": groups} if operation == "posts.create_batch" else {"post_group": groups[0]}
+    return {"post_groups": groups} if PLANNED_OPERATIONS[operation].several_groups else {"post_group": groups[0]}
 
 
 def _finished(stored: StoredPlan) -> dict[str, Any]:

@@ -14,11 +14,14 @@ from posts.dashboard import (
     listing,
     missed,
     post,
+    publishing_preference,
     saved_filters,
     series,
     undo,
 )
 from posts.post_files.page import apply_file, export_posts, post_files
+from posts.queue_pages import account_queue, confirm_queue_change
+from posts.queue_views import QueueViewSet
 from posts.series_views import SeriesViewSet
 from posts.slot_views import SlotViewSet
 from posts.stored_plan_views import PlanViewSet
@@ -29,6 +32,8 @@ WORKSPACE_PAGES = "dashboard/workspaces/<str:workspace_id>"
 urlpatterns = [
     path("posts", PostViewSet.as_view({"get": "list_day", "post": "create"})),
     path("posts/batch", PostViewSet.as_view({"post": "create_batch"})),
+    path("posts/queue", QueueViewSet.as_view({"post": "update_queue"})),
+    path("posts/retry-missed", QueueViewSet.as_view({"post": "retry_missed"})),
     path("posts/search", PostViewSet.as_view({"get": "search"})),
     path("posts/validate", PostViewSet.as_view({"post": "validate"})),
     path(
@@ -59,7 +64,7 @@ urlpatterns = [
     path(f"{WORKSPACE_PAGES}/calendar/move/<str:post_group_id>", calendar_moves.move_entry, name="calendar-move"),
     path(f"{WORKSPACE_PAGES}/compose", composer_views.compose, name="compose"),
     path(f"{WORKSPACE_PAGES}/compose/discard", undo.discard_composer_draft, name="compose-discard"),
-    path(f"{WORKSPACE_PAGES}/compose/preference", undo.publishing_preference, name="publishing-preference"),
+    path(f"{WORKSPACE_PAGES}/compose/preference", publishing_preference.publishing_preference, name="publishing-preference"),
     path(f"{WORKSPACE_PAGES}/undo", undo.undo, name="post-undo"),
     path(f"{WORKSPACE_PAGES}/approvals", approvals.approvals, name="approvals"),
     path(f"{WORKSPACE_PAGES}/posts", listing.list_posts, name="posts"),
@@ -75,6 +80,12 @@ urlpatterns = [
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/duplicate", post.copy_to_new_draft, name="post-duplicate"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/confirm", approvals.approve_post, name="post-confirm"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/reject", approvals.reject_post, name="post-reject"),
+    path(f"{WORKSPACE_PAGES}/accounts/<str:account_id>/queue", account_queue, name="account-queue"),
+    path(
+        f"{WORKSPACE_PAGES}/accounts/<str:account_id>/queue/<str:plan_id>",
+        confirm_queue_change,
+        name="account-queue-confirm",
+    ),
     path(f"{WORKSPACE_PAGES}/missed", missed.missed_posts, name="missed"),
     path(f"{WORKSPACE_PAGES}/series", series.list_series, name="series"),
     path(f"{WORKSPACE_PAGES}/series/new", series.new_series, name="series-new"),

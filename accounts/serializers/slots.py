@@ -28,7 +28,7 @@ class TimeOfDay(fields.Text):
 
 
 class SlotInputSerializer(StrictSerializer):
-    """A weekly time at which posts of the account may be published."""
+    """The body of a request that adds a slot: a weekly time at which queued posts of the account are published."""
 
     weekday = fields.Choice(choices=list(WEEKDAYS))
     time = TimeOfDay(help_text="Such as 09:30, in the time zone of the slots.")

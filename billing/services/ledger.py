@@ -179,7 +179,7 @@ def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) 
 
 
 def lock_month_counters(
-    *, target_ids: Iterable[str], workspace_id: str, agent_id: str | None, due_times: Iterable[datetime]
+    *, target_ids: Iterable[str], workspace_id: str, agent_ids: Iterable[str], due_times: Iterable[datetime]
 ) -> None:
     """Lock the counters of the months in which posts' money is reserved now and of the months to which it moves.
 
@@ -187,7 +187,8 @@ def lock_month_counters(
     """
     _require_transaction()
     holds = LedgerEntry.objects.filter(target_id__in=list(target_ids), kind=EntryKind.HOLD)
-    counters = {(holder_id, utc_month_of(due)) for due in due_times for holder_id in (workspace_id, agent_id or "")}
+    holders = {workspace_id, *agent_ids}
+    counters = {(holder_id, utc_month_of(due)) for due in due_times for holder_id in holders}
     for hold_agent_id, hold_workspace_id, month in holds.values_list("agent_id", "workspace_id", "month"):
         counters |= {(hold_agent_id, month), (hold_workspace_id, month)}
     to_lock = reduce(or_, (Q(holder_id=holder_id, month=month) for holder_id, month in counters))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from agents.models import Agent
 from auditlog.models import ActorType
@@ -15,8 +16,9 @@ from posts.dashboard.inputs import (
     submitted_content_version,
     validate_page_input,
 )
+from posts.dashboard.scheduling_words import publishing_message
 from posts.dashboard.shown_groups import prepare_groups_for_display
-from posts.dashboard.undo import due_time_with_undo_delay, offer_undo_of_release, publishing_message
+from posts.dashboard.undo import due_time_with_undo_delay, undo_offer_of_release
 from posts.serializers.requests import RejectPostSerializer
 from workspaces.selectors import names_of_users
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -57,9 +59,9 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     publishes = not (group.scheduled_at and group.scheduled_at > now) and not all(at and at > now for at in times)
     at = due_time_with_undo_delay(page) if publishes else None
     services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)
-    words = f"Approved. {publishing_message(at)}" if publishes else "Approved and scheduled."
+    words = " ".join([_("Approved."), publishing_message(at)]) if publishes else _("Approved and scheduled.")
     offered = at is not None or not publishes
-    undo = offer_undo_of_release(group, group.id, publishes=publishes).address(page) if offered else ""
+    undo = undo_offer_of_release(group, group.id, publishes=publishes).address(page) if offered else ""
     return page.success_redirect_back(words, undo=undo)
 
 

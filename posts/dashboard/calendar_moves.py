@@ -7,20 +7,21 @@ from datetime import datetime
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from config.api.errors import NotFound, ValidationFailed
+from config.pages.language import format_date
 from config.pages.sentences import PageRefusal, field_sentence
 from posts import services
-from posts.content import PostEdit, own_scheduled_at
+from posts.dashboard.approval_words import count_waiting, moved_message
 from posts.dashboard.calendar_entries import reason_not_to_move, targets_at_moment
 from posts.dashboard.calendar_slots import is_slot_of
 from posts.dashboard.forms import ScheduleForm
-from posts.dashboard.inputs import get_post_group_of_workspace, moment_of_text
-from posts.dashboard.undo import offer_undo_of_move
+from posts.dashboard.inputs import get_post_group_of_workspace, parse_moment
+from posts.dashboard.undo import undo_offer_of_move
 from posts.models import PostGroup, PostTarget
-from posts.services.target_moves import TargetTime, target_writes_with_times
-from posts.states import TargetStatus
+from posts.services.target_moves import TargetTime, edit_that_moves, targets_that_remain
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 ENTRY_PARAMETER = "at"  # the time that the entry has now; the other parameters are those of the calendar
@@ -36,7 +37,7 @@ def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     moment = _moment_of_address(page)
     targets = targets_at_moment(group.targets.all(), moment)
     if not targets:
-        raise PageRefusal("The post has no longer this time. Look at the calendar again.")
+        raise PageRefusal(_("The post has no longer this time. Look at the calendar again."))
     reason = reason_not_to_move(page, group.status, targets)
     sent = page.request.POST if page.request.method == "POST" else None
     schedule = ScheduleForm(sent, zone=page.zone, at=moment, required=True)
@@ -44,23 +45,23 @@ def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         try:
             at = schedule.publishing_time
             version = group.content_version
-            edit = _edit_that_moves(group, targets, at, takes_slot=_takes_slot(page, targets, at))
+            edit = edit_that_moves(group, targets, TargetTime(at, _takes_slot(page, targets, at)))
             services.update_post(caller=page.caller, post_group_id=group.id, content_version=version, edit=edit)
         except ValidationFailed as error:
             for row in error.details or []:
                 schedule.add_error("when", field_sentence(row))
         else:
-            undo = offer_undo_of_move(group, targets).address(page)
+            undo = undo_offer_of_move(group, targets).address(page)
             return _back_to_calendar(page, _moved_message(page, group, targets, at), undo)
     if sent is not None and reason:
         raise PageRefusal(reason)
-    others = len(_targets_that_remain(group, targets))
+    others = len(targets_that_remain(group, targets))
     shown = {"group": group, "targets": targets, "schedule": schedule, "reason": reason, "others": others}
     return page.render("posts/move.html", status=200 if sent is None else 422, back=_calendar_address(page), **shown)
 
 
 def _moment_of_address(page: WorkspacePage) -> datetime:
-    moment = moment_of_text(page.request.GET.get(ENTRY_PARAMETER, ""))
+    moment = parse_moment(page.request.GET.get(ENTRY_PARAMETER, ""))
     if moment is None:
         raise NotFound()
     return moment
@@ -72,32 +73,18 @@ def _takes_slot(page: WorkspacePage, targets: Sequence[PostTarget], at: datetime
     return [each.account_id for each in targets] == [dropped_on] and at is not None and is_slot_of(targets[0].account, at)
 
 
-def _edit_that_moves(group: PostGroup, targets: Collection[PostTarget], at: datetime | None, *, takes_slot: bool) -> PostEdit:
-    """Return the edit that gives these targets of a post another time; the others keep theirs.
-
-    If all of them have the time of the post and take no slot, the post itself is moved.
-    """
-    if (
-        not takes_slot
-        and not _targets_that_remain(group, targets)
-        and not any(own_scheduled_at(group, each) for each in targets)
-    ):
-        return PostEdit(scheduled_at=at)
-    moved = {each.account_id: TargetTime(at, slot=takes_slot) for each in targets}
-    return PostEdit(targets=target_writes_with_times(group, moved))
-
-
-def _targets_that_remain(group: PostGroup, targets: Collection[PostTarget]) -> list[PostTarget]:
-    moved = {each.id for each in targets}
-    return [each for each in group.targets.all() if each.id not in moved and each.status != TargetStatus.CANCELLED]
-
-
 def _moved_message(page: WorkspacePage, group: PostGroup, targets: Collection[PostTarget], at: datetime | None) -> str:
-    words = f"Moved to {date_format(at.astimezone(page.zone), 'l, j F Y, H:i')}." if at else "Moved."
-    if not _targets_that_remain(group, targets):
+    named = {"time": format_date(at.astimezone(page.zone), "l, j F Y, H:i") if at else ""}
+    words = _("Moved to %(time)s.") % named if at else _("Moved.")
+    words = moved_message(words, count_waiting(page, [group]), 1)
+    if not targets_that_remain(group, targets):
         return words
-    accounts = "account" if len(targets) == 1 else "accounts"
-    return f"{words} The post has several times: only the {len(targets)} {accounts} of this entry moved."
+    only = ngettext(
+        "The post has several times: only the %(count)d account of this entry moved.",
+        "The post has several times: only the %(count)d accounts of this entry moved.",
+        len(targets),
+    )
+    return " ".join([words, only % {"count": len(targets)}])
 
 
 def _back_to_calendar(page: WorkspacePage, message: str, undo: str) -> HttpResponse:

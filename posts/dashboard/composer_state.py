@@ -36,7 +36,7 @@ from posts.dashboard.thread_fields import change_thread
 from posts.models import ComposerDraft, PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.services import composer_drafts
-from posts.services.preferences import publishes_at_once
+from posts.services.preferences import skips_undo_delay
 from posts.services.review import CONFIRMABLE_GROUP_STATUSES
 from posts.validation import Validation
 from workspaces.workspace_page import WorkspacePage
@@ -199,8 +199,8 @@ class Composer:
         return submit_buttons(self.group.status if self.group else "", self.schedule.local_time, moved=moved)
 
     @cached_property
-    def publishes_at_once(self) -> bool:
-        return publishes_at_once(caller=self.page.caller)
+    def skips_undo_delay(self) -> bool:
+        return skips_undo_delay(caller=self.page.caller)
 
     @property
     def content_version(self) -> str:

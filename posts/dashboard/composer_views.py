@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from config.api.errors import ApiError, Conflict
 from config.api.uploads import uploaded_files_in_field
@@ -26,8 +27,9 @@ from posts.dashboard.composer_draft_forms import (
 )
 from posts.dashboard.composer_state import Composer
 from posts.dashboard.inputs import get_post_group_of_workspace, submitted_content_version, validate_page_input
+from posts.dashboard.scheduling_words import publishing_message
 from posts.dashboard.submit_buttons import PUBLISH, SAVE, SCHEDULE
-from posts.dashboard.undo import due_time_with_undo_delay, offer_undo_of_release, publishing_message
+from posts.dashboard.undo import due_time_with_undo_delay, undo_offer_of_release
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer
@@ -148,10 +150,9 @@ def _save(composer: Composer, how: str) -> HttpResponse:
         composer.problems += _error_messages(error, operation)
         return _show_with_problems(composer)
     if repeated:
-        return page.success_redirect(
-            "This was already saved earlier. Nothing was done again.", "post", post_group_id=group_id
-        )
-    undo = offer_undo_of_release(composer.group, group_id, publishes=how == PUBLISH, when=composer.entered_time)
+        words = _("This was already saved earlier. Nothing was done again.")
+        return page.success_redirect(words, "post", post_group_id=group_id)
+    undo = undo_offer_of_release(composer.group, group_id, publishes=how == PUBLISH, when=composer.entered_time)
     offered = (how == SCHEDULE and _was_released(composer, at)) or (how == PUBLISH and at is not None)
     address = undo.address(page) if offered else ""
     return page.success_redirect(_success_message(how, at, page), "post", undo=address, post_group_id=group_id)

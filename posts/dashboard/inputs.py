@@ -40,7 +40,7 @@ def normalize_newlines_and_nul(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\0", "")
 
 
-def moment_of_text(text: str) -> datetime | None:
+def parse_moment(text: str) -> datetime | None:
     """Return the moment that a text from a browser names in ISO 8601, with its zone; None if it names none."""
     try:
         moment = parse_datetime(text[:40])

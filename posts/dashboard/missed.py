@@ -4,41 +4,32 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from config.api.errors import ApiError
-from config.pages.sentences import error_sentences
 from posts import selectors, services
+from posts.services.missed import MAX_MISSED_POSTS
 from posts.states import SCHEDULE_MISSED
-from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
-
-MAX_POSTS = 100
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 
-@workspace_page("GET", "POST", operation="posts.retry")
+@workspace_page("GET", "POST", operation="posts.retry_missed")
 def missed_posts(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page that lists the missed posts, and sends the chosen ones now; each is sent or refused on its own.
+    """Dashboard page that lists the missed posts, and sends the chosen ones now, all of them or none.
 
     Only the accounts for which the time was missed are retried. What is not chosen stays failed.
     """
-    groups = selectors.missed_posts(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_POSTS)
+    workspace_id = page.workspace.id
     if page.request.method != "POST":
+        groups = selectors.missed_posts(caller=page.caller, workspace_id=workspace_id, limit=MAX_MISSED_POSTS)
         shown = [(each, [t for t in each.targets.all() if (t.error or {}).get("code") == SCHEDULE_MISSED]) for each in groups]
         return page.render("posts/missed.html", shown=shown)
-    chosen = set(page.request.POST.getlist("post"))
-    sent, refused = 0, []
-    for group in groups:
-        if group.id in chosen:
-            try:
-                services.retry_post(caller=page.caller, post_group_id=group.id, only_missed=True)
-                sent += 1
-            except ApiError as error:
-                record_refused_write(page, "posts.retry", error)
-                refused += error_sentences(error, "posts.retry")
-    for sentence in dict.fromkeys(refused):
-        messages.error(page.request, f"Some posts were not sent. {sentence}")
+    chosen = page.request.POST.getlist("post")[:MAX_MISSED_POSTS]
     if not chosen:
-        messages.info(page.request, "Choose the posts to send.")
-    if not sent:
+        messages.info(page.request, _("Choose the posts to send."))
         return page.redirect(page.url_of_page("missed"))
-    words = "1 post is being sent." if sent == 1 else f"{sent} posts are being sent."
-    return page.success_redirect(f"{words} This cannot be undone.", "missed")
+    sent = len(services.retry_missed_posts(caller=page.caller, workspace_id=workspace_id, post_group_ids=chosen).resource_ids)
+    words = ngettext(
+        "%(count)d post is being sent. This cannot be undone.", "%(count)d posts are being sent. This cannot be undone.", sent
+    )
+    return page.success_redirect(words % {"count": sent}, "missed")

@@ -13,13 +13,13 @@ from config.api.errors import ValidationFailed
 from config.pages.sentences import PageRefusal, field_sentence
 from posts import services
 from posts.content import PostEdit, PostWrite
-from posts.dashboard.composer_views import scheduled_for_message
 from posts.dashboard.copied_content import request_fields_to_copy_post
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace, normalize_newlines_and_nul, validate_page_input
+from posts.dashboard.scheduling_words import scheduled_for_message
 from posts.dashboard.shown_groups import ShownGroup, prepare_groups_for_display
 from posts.dashboard.steps_after_failure import steps_after_failure
-from posts.dashboard.undo import PUBLISHING_DELAY_FOR_UNDO, offer_undo_of_deletion, offer_undo_of_release
+from posts.dashboard.undo import PUBLISHING_DELAY_FOR_UNDO, undo_offer_of_deletion, undo_offer_of_release
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
 from posts.services.changes import is_changeable, is_unstarted
@@ -67,7 +67,7 @@ def cancel_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     words = "The draft was deleted." if group.status == GroupStatus.DRAFT else "The post was cancelled."
     if group.status == GroupStatus.PUBLISHING:
         words = "The post was cancelled for the accounts where it had not begun."
-    if undo := offer_undo_of_deletion(group):
+    if undo := undo_offer_of_deletion(group):
         return page.success_redirect(words, "post", undo=undo.address(page), post_group_id=group.id)
     return page.success_redirect(f"{words} This cannot be undone.", "post", post_group_id=group.id)
 
@@ -134,7 +134,7 @@ def reschedule_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         for row in error.details or []:
             schedule.add_error("when", field_sentence(row))
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
-    undo = offer_undo_of_release(group, moved.id, publishes=False).address(page)
+    undo = undo_offer_of_release(group, moved.id, publishes=False).address(page)
     return page.success_redirect(
         scheduled_for_message(page, schedule.publishing_time), "post", undo=undo, post_group_id=group.id
     )

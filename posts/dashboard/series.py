@@ -13,7 +13,7 @@ from config.api.plan import expecting_plan
 from config.pages.sentences import PageRefusal, error_sentences
 from posts import selectors
 from posts.dashboard.copied_content import request_fields_to_copy_post
-from posts.dashboard.inputs import get_post_group_of_workspace, moment_of_text, validate_page_input
+from posts.dashboard.inputs import get_post_group_of_workspace, parse_moment, validate_page_input
 from posts.dashboard.series_form import SeriesForm, initial_of_new_series, initial_of_series
 from posts.dashboard.series_preview import monthly_prices, next_posts
 from posts.dashboard.series_rule import rule_in_words
@@ -156,7 +156,7 @@ def end_series_for_good(page: WorkspacePage, series_id: str) -> HttpResponse:
 def skip_post(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard action that leaves out one post of a series."""
     series = _series_of_workspace(page, series_id)
-    at = moment_of_text(page.request.POST.get("at", ""))
+    at = parse_moment(page.request.POST.get("at", ""))
     if at is None:
         raise PageRefusal("Choose a post of the series.")
     withdraw_scheduled_posts(skip_occurrence(caller=page.caller, series_id=series.id, at=at))

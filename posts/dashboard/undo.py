@@ -19,18 +19,22 @@ from django.core import signing
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from config.api.errors import Conflict, InvalidState, NotFound
+from config.api.errors import Conflict, InvalidState, NotFound, ValidationFailed
 from config.pages.sentences import PageRefusal
 from posts import services
 from posts.content import PostEdit, PostWrite
+from posts.dashboard.approval_words import count_waiting, former_time_message, moved_message, waits_after_move
 from posts.dashboard.composer_draft_forms import composer_address_of_draft, find_composer_draft
 from posts.dashboard.copied_content import copy_post_to_composer_draft, request_fields_to_copy_post
 from posts.dashboard.inputs import get_post_group_of_workspace, validate_page_input
 from posts.models import PostGroup, PostTarget
 from posts.serializers.requests import CreatePostSerializer
 from posts.services import composer_drafts
-from posts.services.preferences import choose_publishing_at_once, publishes_at_once
+from posts.services.preferences import skips_undo_delay
+from posts.services.queue import undo_queue_change
 from posts.services.take_back import take_back_approval
 from posts.services.target_moves import TargetTime, target_writes_with_times
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
@@ -41,7 +45,7 @@ PUBLISHING_DELAY_FOR_UNDO = timedelta(seconds=UNDO_SECONDS + 2)  # the page that
 ALL_TIMES = datetime.min.replace(tzinfo=UTC)
 UNDO_TOKEN_SECONDS = 600  # an offer without a time limit of its own ends then
 SALT = "posts.undo"
-TOO_LATE_MESSAGE = "This can no longer be undone."
+TOO_LATE_MESSAGE = gettext_lazy("This can no longer be undone.")
 
 
 @dataclass(frozen=True)
@@ -74,18 +78,15 @@ class UndoOffer:
 
 
 def due_time_with_undo_delay(page: WorkspacePage) -> datetime | None:
-    """Return when a post that the signed-in person publishes now is due: in some seconds, or None for at once."""
-    return None if publishes_at_once(caller=page.caller) else timezone.now() + PUBLISHING_DELAY_FOR_UNDO
+    """Return when a post that the signed-in person publishes now is due: in some seconds, or None for at once.
+
+    It is None as well if the post waits for approval first.
+    """
+    waits = page.may_publish and not skips_undo_delay(caller=page.caller)
+    return timezone.now() + PUBLISHING_DELAY_FOR_UNDO if waits else None
 
 
-def publishing_message(at: datetime | None) -> str:
-    """Return what a dashboard page says after a person has published a post that is due at a time, or at once."""
-    if at is None:
-        return "It is being published now. This cannot be undone."
-    return f"It is published in {UNDO_SECONDS} seconds."
-
-
-def offer_undo_of_release(before: PostGroup | None, after_id: str, *, publishes: bool, when: str = "") -> UndoOffer:
+def undo_offer_of_release(before: PostGroup | None, after_id: str, *, publishes: bool, when: str = "") -> UndoOffer:
     """Return how to undo that a post was scheduled or published; `before` is the post as it was, None for a new post."""
     version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=after_id)
     offer = functools.partial(
@@ -101,7 +102,7 @@ def offer_undo_of_release(before: PostGroup | None, after_id: str, *, publishes:
     return offer("approve" if takes_back else "release", at=at, status=before.status)
 
 
-def offer_undo_of_move(before: PostGroup, moved: Iterable[PostTarget]) -> UndoOffer:
+def undo_offer_of_move(before: PostGroup, moved: Iterable[PostTarget]) -> UndoOffer:
     """Return how to undo that some targets of a post were moved in the calendar; `before` and `moved` are as they were."""
     version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=before.id)
     times = [(each.account_id, each.scheduled_at.isoformat(), each.slot) for each in moved if each.scheduled_at]
@@ -109,7 +110,7 @@ def offer_undo_of_move(before: PostGroup, moved: Iterable[PostTarget]) -> UndoOf
     return UndoOffer("move_entry", before.id, at=at, version=version, plan_hash=plan_hash or "", times=times)
 
 
-def offer_undo_of_deletion(before: PostGroup) -> UndoOffer | None:
+def undo_offer_of_deletion(before: PostGroup) -> UndoOffer | None:
     """Return how to undo that a post was deleted or cancelled; None for an agent's post, which a copy cannot replace."""
     if before.agent_id or before.status not in (GroupStatus.DRAFT, GroupStatus.SCHEDULED) or before.was_attempted:
         return None
@@ -124,16 +125,14 @@ def undo(page: WorkspacePage) -> HttpResponse:
     try:
         user_id, workspace_id, content = signing.loads(token, salt=SALT, max_age=UNDO_TOKEN_SECONDS)
     except signing.BadSignature as error:
-        raise PageRefusal(f"{TOO_LATE_MESSAGE} Change the post instead.") from error
+        raise PageRefusal(" ".join([str(TOO_LATE_MESSAGE), _("Change the post instead.")])) from error
     if (user_id, workspace_id) != (page.caller.actor_id, page.workspace.id):
         raise NotFound()
     offer = UndoOffer(**content)
-    if offer.action == "discard":
-        return _restore_draft(page, offer)
+    if offer.action in ("discard", "queue"):
+        return (_restore_draft if offer.action == "discard" else _restore_queue)(page, offer)
     group = get_post_group_of_workspace(page, offer.subject)
-    # Somebody has done something else since; a cancelled post may be this offer's own work, when its button is pressed twice.
-    if offer.plan_hash and offer.plan_hash != group.plan_hash and group.status != GroupStatus.CANCELLED:
-        raise PageRefusal(_too_late_message(offer))
+    _require_unchanged(group, offer)
     try:
         return _ACTIONS[offer.action](page, group, offer)
     except (Conflict, InvalidState) as error:
@@ -148,42 +147,72 @@ def discard_composer_draft(page: WorkspacePage) -> HttpResponse:
         return page.redirect(page.url_of_page("compose"))
     composer_drafts.discard_draft(caller=page.caller, workspace_id=page.workspace.id, key=draft.key)
     undo = UndoOffer("discard", draft.key).address(page)
-    return page.success_redirect("The unfinished post was discarded.", "compose", undo=undo)
+    return page.success_redirect(_("The unfinished post was discarded."), "compose", undo=undo)
 
 
-@workspace_page("GET", "POST")
-def publishing_preference(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page on which a person chooses whether publishing waits some seconds, in which it can be undone."""
-    if page.request.method == "POST":
-        choose_publishing_at_once(caller=page.caller, at_once="at_once" in page.request.POST)
-        return page.success_redirect("Saved.", "compose")
-    at_once = publishes_at_once(caller=page.caller)
-    return page.render("posts/publishing_preference.html", at_once=at_once, seconds=UNDO_SECONDS)
+def undo_for_one_of_several(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> bool:
+    """Undo an approval, a move or a deletion of a post that was done together with others. Raises API errors.
+
+    Returns whether the post waits for approval because the signed-in person may not publish without it.
+    """
+    _require_unchanged(group, offer)
+    match offer.action:
+        case "approve":
+            _await_approval_again(page, group, offer)
+        case "move_entry":
+            _move_targets_back(page, group, offer)
+        case "delete":
+            _create_again(page, group, offer)
+        case _:
+            raise PageRefusal(str(TOO_LATE_MESSAGE))
+    return offer.status != GroupStatus.DRAFT and waits_after_move(page, group)
+
+
+def _require_unchanged(group: PostGroup, offer: UndoOffer) -> None:
+    """Raise PageRefusal if somebody has done something else with a post since the offer to undo was made.
+
+    A cancelled post may be this offer's own work, when its button is pressed twice.
+    """
+    if offer.plan_hash and offer.plan_hash != group.plan_hash and group.status != GroupStatus.CANCELLED:
+        raise PageRefusal(_too_late_message(offer))
 
 
 def _too_late_message(offer: UndoOffer) -> str:
     status = PostGroup.objects.values_list("status", flat=True).get(pk=offer.subject)
     if status == GroupStatus.CANCELLED:
-        return "This was already undone."
+        return _("This was already undone.")
     if status in CANCELLABLE_GROUP_STATUSES:
-        return f"The post was changed in the meantime. {TOO_LATE_MESSAGE}"
-    return f"{TOO_LATE_MESSAGE} The post is already being published, and what is out can only be deleted at the platform."
+        return _("The post was changed in the meantime. This can no longer be undone.")
+    why = _("The post is already being published, and what is out can only be deleted at the platform.")
+    return " ".join([str(TOO_LATE_MESSAGE), why])
 
 
 def _restore_draft(page: WorkspacePage, offer: UndoOffer) -> HttpResponse:
     composer_drafts.restore_draft(caller=page.caller, workspace_id=page.workspace.id, key=offer.subject)
     draft = find_composer_draft(page, offer.subject)
     if draft is None:
-        raise PageRefusal(TOO_LATE_MESSAGE)
-    messages.success(page.request, "Undone. Your unfinished post is back.")
+        raise PageRefusal(str(TOO_LATE_MESSAGE))
+    messages.success(page.request, _("Undone. Your unfinished post is back."))
     return page.redirect(composer_address_of_draft(page, draft))
+
+
+def _restore_queue(page: WorkspacePage, offer: UndoOffer) -> HttpResponse:
+    try:
+        plan = undo_queue_change(caller=page.caller, plan_id=offer.subject)
+    except (Conflict, InvalidState, ValidationFailed) as error:
+        raise PageRefusal(_("A post was changed since, or its slot was taken. This can no longer be undone.")) from error
+    groups = [change.after for change in plan.changes]
+    if len(groups) == 1:
+        return page.success_redirect_back(former_time_message(page, groups[0]))
+    words = _("Undone: the posts have their former times again.")
+    return page.success_redirect_back(moved_message(words, count_waiting(page, groups), len(groups)))
 
 
 def _back_to_composer(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     """Cancel a new post and open the composer with its content."""
     services.cancel_post(caller=page.caller, post_group_id=group.id)
     draft = copy_post_to_composer_draft(page, group, when=offer.when)
-    messages.success(page.request, "Undone: nothing was published. Your text is back in the composer.")
+    messages.success(page.request, _("Undone: nothing was published. Your text is back in the composer."))
     return page.redirect(composer_address_of_draft(page, draft))
 
 
@@ -194,37 +223,55 @@ def _back_to_draft(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> H
         services.cancel_post(caller=page.caller, post_group_id=group.id)
         return _created_again(page, group, offer, draft=True)
 
-    draft_id, _ = _undo_once(page, offer, cancel_and_create)
-    return page.success_redirect("Undone: nothing was published. The post is a draft again.", "post", post_group_id=draft_id)
+    draft_id = _undo_once(page, offer, cancel_and_create)
+    return page.success_redirect(
+        _("Undone: nothing was published. The post is a draft again."), "post", post_group_id=draft_id
+    )
 
 
 def _back_to_approval(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
+    _await_approval_again(page, group, offer)
+    is_draft = offer.status == GroupStatus.DRAFT
+    words = _("Undone: the post is a draft again.") if is_draft else _("Undone: the post awaits approval again.")
+    return page.success_redirect(words, "post", post_group_id=group.id)
+
+
+def _await_approval_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> None:
     status = GroupStatus(offer.status)
     take_back_approval(caller=page.caller, post_group_id=group.id, status=status, scheduled_at=offer.scheduled_at_before)
-    words = "is a draft again" if status == GroupStatus.DRAFT else "awaits approval again"
-    return page.success_redirect(f"Undone: the post {words}.", "post", post_group_id=group.id)
 
 
 def _back_to_former_time(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     edit = PostEdit(scheduled_at=offer.scheduled_at_before)
     services.update_post(caller=page.caller, post_group_id=group.id, content_version=offer.version, edit=edit)
-    return page.success_redirect("Undone: the post has its former time again.", "post", post_group_id=group.id)
+    return page.success_redirect(former_time_message(page, group), "post", post_group_id=group.id)
 
 
 def _move_entry_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
+    _move_targets_back(page, group, offer)
+    return page.success_redirect_back(former_time_message(page, group))
+
+
+def _move_targets_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> None:
     former = {account_id: TargetTime(parse_datetime(at), slot) for account_id, at, slot in offer.times}
     writes = target_writes_with_times(group, former)
     edit = PostEdit(scheduled_at=offer.scheduled_at_before, targets=writes)
     services.update_post(caller=page.caller, post_group_id=group.id, content_version=offer.version, edit=edit)
-    return page.success_redirect_back("Undone: the post has its former time again.")
 
 
-def _create_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
-    """Create a deleted draft or a cancelled scheduled post again, from its stored content."""
+def _back_as_new_post(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
+    made_id = _create_again(page, group, offer)
+    waits = waits_after_move(page, group)
+    words = _("Undone. The post is back, and waits for approval.") if waits else _("Undone. The post is scheduled again.")
+    if offer.status == GroupStatus.DRAFT:
+        words = _("Undone. The draft is back.")
+    return page.success_redirect(words, "post", post_group_id=made_id)
+
+
+def _create_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> str:
+    """Create a deleted draft or a cancelled scheduled post again, from its stored content; return the id of the new post."""
     draft = offer.status == GroupStatus.DRAFT
-    made_id, _ = _undo_once(page, offer, lambda: _created_again(page, group, offer, draft=draft))
-    words = "The draft is back." if draft else "The post is scheduled again."
-    return page.success_redirect(f"Undone. {words}", "post", post_group_id=made_id)
+    return _undo_once(page, offer, lambda: _created_again(page, group, offer, draft=draft))
 
 
 def _created_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer, *, draft: bool) -> Any:
@@ -238,9 +285,9 @@ def _created_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer, *, d
     return services.create_post(caller=page.caller, post=post).group
 
 
-def _undo_once(page: WorkspacePage, offer: UndoOffer, work: Callable[[], Any]) -> tuple[str, bool]:
-    key = sha256(page.request.GET["token"].encode()).hexdigest()
-    return submit_once(page, "posts.create", work, key=key)
+def _undo_once(page: WorkspacePage, offer: UndoOffer, work: Callable[[], Any]) -> str:
+    key = sha256(f"{page.request.GET['token']} {offer.subject}".encode()).hexdigest()
+    return submit_once(page, "posts.create", work, key=key)[0]
 
 
 _ACTIONS: dict[str, Callable[[WorkspacePage, PostGroup, UndoOffer], HttpResponse]] = {
@@ -249,5 +296,5 @@ _ACTIONS: dict[str, Callable[[WorkspacePage, PostGroup, UndoOffer], HttpResponse
     "approve": _back_to_approval,
     "move": _back_to_former_time,
     "move_entry": _move_entry_back,
-    "delete": _create_again,
+    "delete": _back_as_new_post,
 }

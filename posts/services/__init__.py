@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from posts.services.cancel import cancel_post
 from posts.services.create import create_batch, create_post, validate_post
+from posts.services.missed import retry_missed_posts
+from posts.services.queue import update_queue
 from posts.services.resolve import resolve_unconfirmed_target
 from posts.services.retry import retry_post
 from posts.services.review import confirm_post, reject_post, request_approval
-from posts.services.stored_plans import commit_stored_plan, drop_open_plans_of_page, get_stored_plan, make_and_store_plan
+from posts.services.stored_plans import (
+    commit_stored_plan,
+    drop_open_plans_of_page,
+    get_stored_plan,
+    make_and_store_plan,
+)
 from posts.services.update import update_post
 from posts.services.wait import wait_until_finished
 
@@ -17,13 +24,16 @@ __all__ = [
     "confirm_post",
     "create_batch",
     "create_post",
+    "drop_open_plans_of_page",
     "get_stored_plan",
     "make_and_store_plan",
     "reject_post",
     "request_approval",
     "resolve_unconfirmed_target",
+    "retry_missed_posts",
     "retry_post",
     "update_post",
+    "update_queue",
     "validate_post",
     "wait_until_finished",
 ]

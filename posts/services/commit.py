@@ -11,16 +11,7 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from auditlog.services import record_entry, success_entry_writes
-from billing import selectors as billing
-from billing.caps import SpendCapStatus
-from billing.services import (
-    PriceAlreadyHeld,
-    hold_writes,
-    lock_month_counters,
-    release_holds,
-    run_writes_with_holds,
-    settle_holds,
-)
+from billing.services import PriceAlreadyHeld, hold_writes, run_writes_with_holds
 from config.api.errors import Conflict, IdempotencyInProgress
 from config.api.idempotency import KeyedRequest
 from config.db.writes import Write, insert_writes, write_together
@@ -31,6 +22,7 @@ from posts.errors import PlanChanged, prefix_error_fields_with_index
 from posts.events import build_group_events
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan
+from posts.services.plan_money import changes_by_capped_agent, check_spending, end_holds
 from posts.states import FINISHED_GROUP_STATUSES
 from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
 
@@ -65,7 +57,7 @@ def plan_and_commit(
     for _ in range(MAX_SLOT_TRIES):
         plan = make_plan()
         # A batch is checked as a whole before its posts are, so that its dry run and its real call are refused alike.
-        spend_cap = _check_spending(plan) if dry_run or plan.batch else None
+        spend_cap = check_spending(plan) if dry_run or plan.batch else None
         if plan_hash not in (None, plan.hash):
             raise PlanChanged()
         for change in plan.changes:
@@ -127,13 +119,15 @@ def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (
     """Write post groups with all that belongs to them, and `further` writes.
 
     Everything is written together, in one statement on PostgreSQL, unless media are locked, money is moved that was held
-    before, or targets are deleted: these take a transaction. Locks groups, media, targets and counters in this order.
+    before or is held for several agents, posts of a plan leave slots, or targets are deleted: these take a transaction. Locks
+    groups, media, targets and counters in this order.
     """
     for change in changes:
         change.after.event_sequence += len(change.events)
     groups, targets, events = _group_writes(changes), _target_writes(changes), _events(changes)
     rest = [*targets, *event_writes(events)]
-    if not any(map(_needs_transaction, changes)):
+    by_agent, leaving = changes_by_capped_agent(changes), _targets_that_leave_slots(changes)
+    if len(by_agent) == 1 and not leaving and not any(map(_needs_transaction, changes)):
         _write([*further, *groups, *rest, *_hold_writes(changes)])
     else:
         with transaction.atomic():
@@ -144,10 +138,11 @@ def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (
                 with prefix_error_fields_with_index(index) if batch else nullcontext():
                     _protect_media(change)
                 _delete_removed_targets(change)
+            PostTarget.objects.filter(pk__in=leaving).update(scheduled_at=None)  # until the next write
             _write(rest)
-            for change in changes:
-                _end_holds(change)
-            _write(_hold_writes(changes))
+            end_holds(changes)
+            for same_agent in by_agent:
+                _write(_hold_writes(same_agent))
     for row in (row for change in changes for row in (change.after, *change.targets)):
         row._state.adding = False  # the row is stored, although its model has not saved it
     wake_delivery_workers_after_commit(events)
@@ -166,6 +161,18 @@ def _needs_transaction(change: GroupChange) -> bool:
         or change.failures
         or stored - {target.id for target in change.targets}
     )
+
+
+def _targets_that_leave_slots(changes: Sequence[GroupChange]) -> list[str]:
+    """Return the targets of a plan of several posts that leave their slots, which they must do before others take them.
+
+    The database checks row by row that a slot has one target.
+    """
+    if len(changes) < 2:
+        return []
+    times = {target.id: target.scheduled_at for change in changes for target in change.targets}
+    stored = [target for change in changes for target in change.targets_before]
+    return [each.id for each in stored if each.slot and times.get(each.id) != each.scheduled_at]
 
 
 def _write(writes: Sequence[Write]) -> None:
@@ -235,27 +242,12 @@ def _protect_media(change: GroupChange) -> None:
         protect_group_media_from_deletion(after)
 
 
-def _end_holds(change: GroupChange) -> None:
-    """Spend or release the reserved prices of post targets, as the planned change says."""
-    released = _real_ids(change.releases)
-    if released and change.charges_by_due:
-        lock_month_counters(
-            target_ids=released,
-            workspace_id=change.after.workspace_id,
-            agent_id=change.capped_agent_id,
-            due_times=[due for due, _ in change.charges_by_due],
-        )
-    settle_holds(target_ids=_real_ids(change.settles))
-    release_holds(target_ids=released, failed=False)
-    release_holds(target_ids=_real_ids(change.failures), failed=True)
-
-
 def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
     """Return the writes that reserve the prices of the post targets in planned changes.
 
     They come last, because concurrent posts of a workspace wait for the lock on its spend counters.
     """
-    first = changes[0]
+    first = changes[0]  # the others count against the caps of the same agent
     try:
         return hold_writes(
             workspace_id=first.after.workspace_id,
@@ -269,21 +261,6 @@ def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
         raise RowsChanged from error
 
 
-def _real_ids(targets: Iterable[PostTarget]) -> list[str]:
-    """Return the ids of planned post targets outside the sandbox, which costs nothing."""
-    return [target.id for target in targets if not target.sandbox]
-
-
-def _check_spending(plan: Plan) -> SpendCapStatus:
-    """Check the prices of a plan against all caps, without reserving them. Raises the spend errors."""
-    return billing.check_charges_of_several_due_times(
-        workspace_id=plan.workspace_id,
-        agent_id=plan.changes[0].capped_agent_id,
-        parts=[part for change in plan.changes for part in change.charges_by_due or [(change.due, [])]],
-        instead_of=[pk for change in plan.changes for pk in _real_ids(change.releases)],
-    )
-
-
 def _record_dry_run(plan: Plan) -> None:
     first = plan.changes[0]
     record_entry(
@@ -291,7 +268,7 @@ def _record_dry_run(plan: Plan) -> None:
         operation=plan.operation,
         workspace_id=plan.workspace_id,
         resource_type="post_group",
-        resource_id=first.before.id if first.before else "",
+        resource_id=first.before.id if first.before and not plan.batch else "",
         dry_run=True,
-        metadata={"posts": len(plan.changes)} if plan.batch else {**first.audit, **plan.audit},
+        metadata={**({"posts": len(plan.changes)} if plan.batch else first.audit), **plan.audit},
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from posts.content import TargetWrite, target_writes_of_group
-from posts.models import PostGroup
+from posts.content import PostEdit, TargetWrite, own_scheduled_at, target_writes_of_group
+from posts.models import PostGroup, PostTarget
 from posts.services.changes import is_changeable
+from posts.states import TargetStatus
 
 
 class TargetTime(NamedTuple):
@@ -17,6 +18,23 @@ class TargetTime(NamedTuple):
 
     at: datetime | None
     slot: bool
+
+
+def edit_that_moves(group: PostGroup, targets: Collection[PostTarget], to: TargetTime) -> PostEdit:
+    """Return the edit that gives these targets of a post another time; the others keep theirs.
+
+    If all of them have the time of the post and take no slot, the post itself is moved.
+    """
+    has_other_times = targets_that_remain(group, targets) or any(own_scheduled_at(group, each) for each in targets)
+    if not to.slot and not has_other_times:
+        return PostEdit(scheduled_at=to.at)
+    return PostEdit(targets=target_writes_with_times(group, {each.account_id: to for each in targets}))
+
+
+def targets_that_remain(group: PostGroup, targets: Collection[PostTarget]) -> list[PostTarget]:
+    """Return the targets of a post that are neither among these nor cancelled."""
+    moved = {each.id for each in targets}
+    return [each for each in group.targets.all() if each.id not in moved and each.status != TargetStatus.CANCELLED]
 
 
 def target_writes_with_times(group: PostGroup, times: Mapping[str, TargetTime]) -> tuple[TargetWrite, ...]:

@@ -82,6 +82,23 @@ def plan_update(
 ) -> Plan:
     """Plan an edit of a post group, with the errors of `update_post`."""
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
+    change = plan_edit(caller, group, edit, content_version=content_version, dry_run=dry_run)
+    return Plan("posts.update", caller, group.workspace_id, [change], refuses_changes=True)
+
+
+def plan_edit(
+    caller: Caller,
+    group: PostGroup,
+    edit: PostEdit,
+    *,
+    content_version: int | None = None,
+    dry_run: bool = False,
+    free: FreeSlots | None = None,
+) -> GroupChange:
+    """Return the change of a plan that edits a stored post group, after the checks of `update_post`.
+
+    `free` are the free slots for all edits of a plan of several posts.
+    """
     for scope in () if group.sandbox or dry_run else _scopes(group, edit):
         require_access(caller, group.workspace_id, scope)
     check_account_allowlist(caller, group.account_ids)  # the current accounts; `build_target_inputs` checks the new ones
@@ -89,8 +106,7 @@ def plan_update(
         raise InvalidState("All targets were already published or attempted, so the content can no longer be changed.")
     if content_version not in (None, group.content_version):
         raise Conflict("Somebody else changed the group in the meantime.")
-    change = _edited(caller, group, edit)
-    return Plan("posts.update", caller, group.workspace_id, [change], refuses_changes=True)
+    return _edited(caller, group, edit, free or FreeSlots(own=[target.id for target in group.targets.all()]))
 
 
 def _scopes(group: PostGroup, edit: PostEdit) -> list[str]:
@@ -120,7 +136,7 @@ def _has_begun(target: PostTarget) -> bool:
     return not is_changeable(target) and not (target.status == TargetStatus.CANCELLED and was_never_sent)
 
 
-def _edited(caller: Caller, group: PostGroup, edit: PostEdit) -> GroupChange:
+def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -> GroupChange:
     scheduled_at = _publishing_time(group, edit)
     wanted = _wanted_targets(group, edit)
     begun = {target.account_id for target in group.targets.all() if _has_begun(target)}
@@ -138,7 +154,6 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit) -> GroupChange:
     draft = group.status == GroupStatus.DRAFT
     validation = validate_content(inputs, draft=draft, group_id=group.id, ignored=begun)
     now = timezone.now()
-    free = FreeSlots(own=[target.id for target in group.targets.all()])
     times = times_of_targets(scheduled_at, wanted, accounts, draft=draft, free=free)
     changed = [
         build_target(after, place, each, at, now, slot=bool(given.slot))

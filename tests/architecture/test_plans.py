@@ -11,6 +11,7 @@ from django.conf import settings
 
 from posts import services
 from posts.operations import PLANNED_OPERATIONS
+from posts.queue_views import QueueViewSet
 from posts.views import PostViewSet
 from tests.contract.routes import Route, described, routes
 
@@ -103,9 +104,10 @@ def test_only_the_commit_writes_posts() -> None:
 
 
 def test_every_operation_on_posts_with_a_dry_run_can_be_planned() -> None:
-    declared = [each.operation for each in vars(PostViewSet).values() if hasattr(each, "operation")]
+    views = [*vars(PostViewSet).values(), *vars(QueueViewSet).values()]
+    declared = [each.operation for each in views if hasattr(each, "operation")]
 
-    assert len(PREVIEWED) == 8
+    assert len(PREVIEWED) == 10
     # posts.resolve states a fact, so there is nothing to agree on beforehand.
     assert {each.name for each in declared if each.preview} == PLANNED_OPERATIONS.keys() - {"series.create"} | {
         "posts.resolve"

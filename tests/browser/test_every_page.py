@@ -39,6 +39,7 @@ WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "accounts": ("accounts", {}),
     "account": ("account", {"account_id": "account_id"}),
     "account-slots": ("account-slots", {"account_id": "account_id"}),
+    "account-queue": ("account-queue", {"account_id": "account_id"}),
     "account-connect": ("account-connect", {"platform_name": "bluesky"}),
     "media": ("media", {}),
     "media-asset": ("media-asset", {"media_id": "media_id"}),
@@ -59,8 +60,10 @@ WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
 }
 OTHER_PAGES = {
     "workspaces": "/dashboard/?all=1",
+    "language": "/dashboard/language",
     "sessions": "/dashboard/sessions",
     "not-connected": "/dashboard/connect/callback",
+    "sign-in-link-sent": "/dashboard/sign-in/link",
     "not-found": "/dashboard/nothing",
 }
 # Routes that other tests open, or that return a file.
@@ -78,6 +81,7 @@ CHECKED_WITHOUT_ROWS = (
     "webhooks",
     "usage",
     "audit-log",
+    "snippets",
 )
 
 

@@ -82,6 +82,8 @@ OPERATIONS = [
     Row("POST", "/posts/validate", "posts.validate", (*READ_POSTS, *WRITE_POSTS)),
     Row("POST", "/posts", "posts.create", WRITE_POSTS, "commit", 201, True),
     Row("POST", "/posts/batch", "posts.create_batch", WRITE_POSTS, "commit", 201, True),
+    Row("POST", "/posts/queue", "posts.update_queue", WRITE_POSTS, "commit", 200, True),
+    Row("POST", "/posts/retry-missed", "posts.retry_missed", PUBLISH, "commit", 200, True),
     Row("GET", "/posts", "posts.list", READ_POSTS),
     Row("GET", "/posts/search", "posts.search", READ_POSTS),
     Row("GET", "/posts/{post_group_id}", "posts.get", READ_POSTS),

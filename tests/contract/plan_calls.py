@@ -18,7 +18,7 @@ from tests.fakes.oauth_platform import FakeOAuthPlatform
 from tests.media.pictures import jpeg
 from tests.people import as_operator, as_user
 from tests.posts.publishing.worker import run_until_idle
-from tests.posts.rows import TOMORROW, body_for, create, read
+from tests.posts.rows import TOMORROW, body_for, create, fail_as_missed, read
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import Workspace
@@ -140,6 +140,18 @@ def _resolve(world: World) -> PlannedCall:
     return world.by_key("POST", f"/posts/{group['id']}/resolve", target_id=group["targets"][0]["id"], published=False)
 
 
+def _update_queue(world: World) -> PlannedCall:
+    account = world.account()
+    create(world.api, account, scheduled_at=TOMORROW)
+    return world.by_key("POST", "/posts/queue", connected_account_id=account.id, action="move", hours=1)
+
+
+def _retry_missed(world: World) -> PlannedCall:
+    missed = world.post(scheduled_at=TOMORROW)
+    fail_as_missed(missed)
+    return world.by_key("POST", "/posts/retry-missed", post_group_ids=[missed])
+
+
 def _create_agent(world: World) -> PlannedCall:
     owner, rights = world.workspace.owner_user_id, {"scopes": ["posts.read"], "default_mode": "draft"}
     return world.by_key("POST", "/agents", workspace_id=world.workspace.id, owner_user_id=owner, name="Herald", **rights)
@@ -176,6 +188,8 @@ CALLS: Mapping[str, Callable[[World], PlannedCall]] = {
     "posts.create": lambda w: w.by_key("POST", "/posts", **body_for(w.account())),
     "posts.create_batch": lambda w: w.by_key("POST", "/posts/batch", posts=[body_for(w.account())]),
     "posts.update": lambda w: w.by_key("PATCH", f"/posts/{w.post(draft=True)}", text="Other"),
+    "posts.update_queue": _update_queue,
+    "posts.retry_missed": _retry_missed,
     "posts.cancel": lambda w: w.by_key("DELETE", f"/posts/{w.post(scheduled_at=TOMORROW)}"),
     "posts.retry": lambda w: w.by_key("POST", f"/posts/{w.published_post('[sandbox:reject]')['id']}/retry"),
     "posts.confirm": _confirm,

@@ -21,6 +21,7 @@ SPECIFIED_WRITES = {
     *("api_keys.create", "api_keys.revoke"),
     *("accounts.connect", "accounts.disconnect", "accounts.complete_connection", "accounts.update_slots"),
     *("posts.create", "posts.create_batch", "posts.update", "posts.cancel", "posts.retry"),
+    *("posts.update_queue", "posts.retry_missed"),  # not in it, but named as it names others
     *("plans.create", "plans.commit"),
     *("calendar_feeds.create", "calendar_feeds.delete"),
     *("series.create", "series.update", "series.delete", "series.skip"),

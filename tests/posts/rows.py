@@ -9,6 +9,7 @@ from typing import Any
 
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup, PostTarget
+from posts.states import SCHEDULE_MISSED
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.publishing.worker import run_until_idle
@@ -65,6 +66,13 @@ def publish_rounds(clock: Any, rounds: int = 20) -> int:
 def the_target(group: dict[str, Any]) -> PostTarget:
     """The only target of the group."""
     return PostTarget.objects.get(group_id=group["id"])
+
+
+def fail_as_missed(group_id: str) -> None:
+    """Let a group fail as if the service had been down at its time."""
+    error = {"code": SCHEDULE_MISSED, "message": "Too late."}
+    PostTarget.objects.filter(group=group_id).update(status="failed", error=error, due_at=None)
+    PostGroup.objects.filter(pk=group_id).update(status="failed")
 
 
 def events_of(group: dict[str, Any]) -> list[dict[str, Any]]:

@@ -72,7 +72,7 @@ def test_what_is_refused_is_said(dashboard: Dashboard, api: ApiClient, missed: d
 
     answer = dashboard.http.post(dashboard.address("missed"), {"post": missed["id"]}, follow=True)
 
-    assert "Some posts were not sent." in answer.content.decode()
+    assert "This workspace is paused" in answer.content.decode()
     assert statuses(api, missed) == ["failed", "failed"]
 
 

@@ -1,0 +1,55 @@
+"""What dashboard pages say about posts that wait for approval after an editor, whose posts need it, has changed them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from posts.models import PostGroup
+from posts.states import GroupStatus
+from workspaces.workspace_page import WorkspacePage
+
+
+def awaits_approval_message(time: str = "") -> str:
+    """Return the message that a post waits for approval, with the time, in words, at which it is then published."""
+    if not time:
+        return _("The post waits for the approval of an owner or admin.")
+    return _("The post waits for the approval of an owner or admin for %(time)s.") % {"time": time}
+
+
+def waits_after_move(page: WorkspacePage, group: PostGroup) -> bool:
+    """Return whether a post waits for approval once the signed-in person has moved it.
+
+    The post is as before or after the move: a draft stays one, and another post of such an editor waits for approval.
+    """
+    return page.caller.needs_approval and group.status != GroupStatus.DRAFT
+
+
+def former_time_message(page: WorkspacePage, group: PostGroup) -> str:
+    """Return the message after a post was moved back to the time that it had before."""
+    return moved_message(_("Undone: the post has its former time again."), count_waiting(page, [group]), 1)
+
+
+def count_waiting(page: WorkspacePage, groups: Iterable[PostGroup]) -> int:
+    """Return how many of the posts that the signed-in person moves wait for approval then."""
+    return sum(waits_after_move(page, group) for group in groups)
+
+
+def moved_message(moved: str, waiting: int, total: int) -> str:
+    """Return a sentence such as "3 posts moved." with the number of posts, of the `total`, that wait for approval now."""
+    if waiting and waiting == total:
+        words = ngettext("%(moved)s, and waits for approval.", "%(moved)s, and wait for approval.", total)
+        return words % {"moved": moved.removesuffix(".")}
+    return f"{moved} {waiting_sentence(waiting, total)}".strip()
+
+
+def waiting_sentence(waiting: int, total: int) -> str:
+    """Return a sentence on how many of the `total` posts wait for approval; empty if none does."""
+    if not waiting:
+        return ""
+    if waiting < total:
+        words = ngettext("%(count)d of them waits for approval.", "%(count)d of them wait for approval.", waiting)
+        return words % {"count": waiting}
+    return ngettext("It waits for approval.", "They wait for approval.", total)

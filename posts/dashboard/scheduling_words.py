@@ -1,0 +1,27 @@
+"""What dashboard pages say after a person has scheduled or published a post."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from config.pages.language import format_date
+from posts.dashboard.approval_words import awaits_approval_message
+from posts.dashboard.undo import UNDO_SECONDS
+from workspaces.workspace_page import WorkspacePage
+
+
+def scheduled_for_message(page: WorkspacePage, at: datetime | None) -> str:
+    """Return the message after scheduling a post, such as "Scheduled for Tuesday, 24 November 2026, 09:00."."""
+    time = format_date(at.astimezone(page.zone), "l, j F Y, H:i") if at else ""
+    if not page.may_publish:
+        return awaits_approval_message(time)
+    return _("Scheduled for %(time)s.") % {"time": time} if time else _("Scheduled.")
+
+
+def publishing_message(at: datetime | None) -> str:
+    """Return what a dashboard page says after a person has published a post that is due at a time, or at once."""
+    if at is None:
+        return _("It is being published now. This cannot be undone.")
+    return _("It is published in %(seconds)d seconds.") % {"seconds": UNDO_SECONDS}

@@ -1,0 +1,57 @@
+"""The money of plans of posts: caps are checked for a preview, and what was reserved before is spent or released."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from billing import selectors as billing
+from billing.caps import SpendCapStatus
+from billing.services import lock_month_counters, release_holds, settle_holds
+from posts.models import PostTarget
+from posts.plan import GroupChange, Plan
+
+
+def check_spending(plan: Plan) -> SpendCapStatus:
+    """Check the prices of a plan against all caps, without reserving them. Raises the spend errors."""
+    by_agent = changes_by_capped_agent(plan.changes)
+    for changes in by_agent if len(by_agent) > 1 else ():
+        _check(plan.workspace_id, changes[0].capped_agent_id, changes)
+    return _check(plan.workspace_id, plan.changes[0].capped_agent_id if len(by_agent) == 1 else None, plan.changes)
+
+
+def _check(workspace_id: str, agent_id: str | None, changes: Sequence[GroupChange]) -> SpendCapStatus:
+    return billing.check_charges_of_several_due_times(
+        workspace_id=workspace_id,
+        agent_id=agent_id,
+        parts=[part for change in changes for part in change.charges_by_due or [(change.due, [])]],
+        instead_of=[pk for change in changes for pk in _real_ids(change.releases)],
+    )
+
+
+def changes_by_capped_agent(changes: Sequence[GroupChange]) -> list[list[GroupChange]]:
+    """Return the changes of a plan in groups whose prices count against the caps of the same agent, or of none."""
+    found: dict[str | None, list[GroupChange]] = {}
+    for change in changes:
+        found.setdefault(change.capped_agent_id, []).append(change)
+    return list(found.values())
+
+
+def end_holds(changes: Sequence[GroupChange]) -> None:
+    """Spend or release the reserved prices of post targets, as the planned changes say.
+
+    If prices are reserved afterwards, the counters are locked here, for all changes in one order.
+    """
+    released = _real_ids(target for change in changes for target in change.releases)
+    due_times = [due for change in changes for due, _ in change.charges_by_due]
+    agent_ids = {change.capped_agent_id or "" for change in changes}
+    if due_times and (released or len(agent_ids) > 1):
+        workspace_id = changes[0].after.workspace_id
+        lock_month_counters(target_ids=released, workspace_id=workspace_id, agent_ids=agent_ids, due_times=due_times)
+    settle_holds(target_ids=_real_ids(target for change in changes for target in change.settles))
+    release_holds(target_ids=released, failed=False)
+    release_holds(target_ids=_real_ids(target for change in changes for target in change.failures), failed=True)
+
+
+def _real_ids(targets: Iterable[PostTarget]) -> list[str]:
+    """Return the ids of planned post targets outside the sandbox, which costs nothing."""
+    return [target.id for target in targets if not target.sandbox]
