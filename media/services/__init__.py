@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from media.services.crop import crop_image
 from media.services.delete import delete_media, mark_media_deleted_in_workspaces_to_purge, purge_deleted_files
 from media.services.describe import set_alt_text
 from media.services.pending import purge_pending_files
@@ -12,6 +13,7 @@ from media.services.uses import media_use_deletions, set_media_used_by_post
 
 __all__ = [
     "correct_quota_counters",
+    "crop_image",
     "delete_media",
     "find_orphaned_and_missing_files",
     "mark_media_deleted_in_workspaces_to_purge",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from accounts.dashboard.poll_option import options_with_poll_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import further_segment_texts
 from posts.dashboard.checked_content import CheckedTarget
 from posts.dashboard.composer_content import capabilities_of_account
 from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
-from posts.dashboard.thread_fields import options_and_thread
+from posts.dashboard.thread_fields import ThreadFocus, options_and_thread
 
 if TYPE_CHECKING:
     from posts.dashboard.composer_state import Composer
@@ -31,7 +32,8 @@ class AccountTab:
     segments: list[str]  # the texts of a thread after the first
     may_have_thread: bool
     thread_unproven: str  # warning about this target's thread; empty without a thread
-    focused: bool
+    focused: bool  # its text gets the focus
+    thread_focus: ThreadFocus | None
     open: bool
     check: CheckedTarget | None
 
@@ -46,13 +48,14 @@ def account_tab(composer: Composer, target: dict[str, Any], account: ConnectedAc
         label=get_adapter(account.platform).label,
         text=target["text"],
         typed=sent.get(f"text-{account.id}", "") if target["text"] is None and sent else target["text"] or "",
-        options=PlatformOptionsForm(capabilities.options, prefix=account.id, options=options),
+        options=PlatformOptionsForm(options_with_poll_in_words(capabilities), prefix=account.id, options=options),
         schedule=composer.account_times.forms[account.id],
         in_slot=account.id in composer.account_times.in_slots,
         segments=segments,
         may_have_thread=thread is not None,
         thread_unproven=thread.unproven if thread and further_segment_texts(target["options"]) else "",
-        focused=account.id == composer.focus,
+        focused=account.id == composer.focus and composer.thread_focus is None,
+        thread_focus=composer.thread_focus if account.id == composer.focus else None,
         open=account.id == composer.open_tab,
         check=next((each for each in composer.checks if each.account.id == account.id), None),
     )

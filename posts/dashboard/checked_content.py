@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from accounts.dashboard.issue_sentences import advice_sentence, issue_sentence
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from accounts.platforms.polls import duration_in_words
 from posts.dashboard.composer_content import has_repair_button, issue_key
+from posts.dashboard.crop_offers import CropOffer, offered_crop
 from posts.dashboard.post_preview import PostPreview, preview_post
 from posts.dashboard.shown_groups import ShownAsset
 from posts.validation import TargetValidation
@@ -28,6 +31,7 @@ class ShownIssue:
     advice: str
     name: str
     repairable: bool
+    crop: CropOffer | None = None
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,11 @@ class CheckedTarget:
     issues: list[ShownIssue]
     preview: PostPreview
     poll: str  # description of the poll; empty without a poll
+
+    @property
+    def unit_left(self) -> str:
+        """Return the words after the number of how much longer the text of a checked target may be."""
+        return _("bytes left") if self._counts_bytes else _("characters left")
 
     @property
     def _counts_bytes(self) -> bool:
@@ -87,7 +96,12 @@ def _prepare_check(found: TargetValidation, pictures: list[ShownAsset], room: in
     preview = preview_post(found.target, pictures, room=max(room, 0))
     issues = [
         ShownIssue(
-            issue, issue_sentence(issue, preview.label), advice_sentence(issue), issue_key(issue), has_repair_button(issue)
+            issue,
+            issue_sentence(issue, preview.label),
+            advice_sentence(issue),
+            issue_key(issue),
+            has_repair_button(issue),
+            offered_crop(issue, pictures),
         )
         for issue in found.issues
     ]

@@ -1,4 +1,4 @@
-"""The content of the composer page in the format of POST /posts, and the changes that the composer's buttons make."""
+"""The text, targets and media in the composer's form, in the format of POST /posts, and the buttons that change them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from posts.dashboard.forms import PlatformOptionsForm
 from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.dashboard.thread_fields import thread_of_form
 from posts.models import PostGroup
+from posts.tags import tags_of_metadata
 from posts.validation import Validation
 
 SET, REMOVE_MEDIA, REMOVE_OPTION = (
@@ -30,23 +31,25 @@ SET, REMOVE_MEDIA, REMOVE_OPTION = (
 
 
 @dataclass
-class Composition:
-    """The content of the composer's form: a post's text, targets and media.
+class ComposerContent:
+    """The content of the composer's form: a post's text, targets, media and tags.
 
-    Targets and media are in the format of API requests.
+    Targets and media are in the format of API requests, and tags are separated by commas.
     """
 
     text: str = ""
     targets: list[dict[str, Any]] = field(default_factory=list)
     media: list[dict[str, Any]] = field(default_factory=list)
+    tags: str = ""
 
     @classmethod
-    def of_group(cls, group: PostGroup) -> Composition:
-        return cls(group.text, _target_entries(group), [dict(each) for each in group.media])
+    def from_group(cls, group: PostGroup) -> ComposerContent:
+        tags = ", ".join(tags_of_metadata(group.metadata))
+        return cls(group.text, _target_entries(group), [dict(each) for each in group.media], tags)
 
     @classmethod
-    def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount], times: AccountTimes) -> Composition:
-        """Build the composition from the composer's submitted form, ignoring chosen accounts that are not in `accounts`.
+    def from_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount], times: AccountTimes) -> ComposerContent:
+        """Build the content from the composer's submitted form, ignoring chosen accounts that are not in `accounts`.
 
         `times` are the times and slots of single accounts.
         """
@@ -55,6 +58,7 @@ class Composition:
             normalize_newlines_and_nul(sent.get("text", "")),
             [_target_entry(sent, account, times) for account in accounts if account.id in chosen],
             [_media_entry(sent, media_id) for media_id in dict.fromkeys(sent.getlist("media"))],
+            normalize_newlines_and_nul(sent.get("tags", "")),
         )
 
     @property
@@ -66,12 +70,25 @@ class Composition:
     def account_ids(self) -> list[str]:
         return [target["connected_account_id"] for target in self.targets]
 
+    def append_text(self, target: dict[str, Any] | None, text: str) -> None:
+        """Append a text to that of a target, or to the shared one; the space before it is dropped where there is some."""
+        before = self.text if target is None or target["text"] is None else target["text"]
+        after = before + (text if before[-1:].strip() else text.lstrip())
+        if target is None:
+            self.text = after
+        else:
+            target["text"] = after
+
     def attach_media(self, media_id: str) -> None:
         if media_id not in self.media_ids:
             self.media.append({"media_id": media_id})
 
     def detach_media(self, media_id: str) -> None:
         self.media = [each for each in self.media if each["media_id"] != media_id]
+
+    def replace_media(self, media_id: str, by: str) -> None:
+        """Attach another media asset in the place of an attached one, with the alt text that was entered for the post."""
+        self.media = [{**each, "media_id": by} if each["media_id"] == media_id else each for each in self.media]
 
     def move_media(self, media_id: str, places: int) -> None:
         """Move one of the composer's attached media assets this many places back, or forward if the number is negative."""
@@ -114,7 +131,7 @@ def has_repair_button(issue: Issue) -> bool:
 
 
 def find_issue(validation: Validation, name: str) -> Issue | None:
-    """Return the issue of a composition that a clicked repair button names, or None if the issue is gone."""
+    """Return the issue of the composer's content that a clicked repair button names, or None if the issue is gone."""
     return next((issue for issue in validation.all_issues if issue_key(issue) == name), None)
 
 
@@ -124,6 +141,7 @@ def issue_key(issue: Issue) -> str:
 
 
 def capabilities_of_account(account: ConnectedAccount) -> Capabilities:
+    """Return what the platform accepts in posts of this account."""
     return get_adapter(account.platform).capabilities_for(account.details_for_capabilities())
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
+from config.pages.language import format_date
 from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.models import ComposerDraft, PostGroup
 from posts.services import composer_drafts
@@ -17,7 +18,9 @@ from workspaces.workspace_page import WorkspacePage, row_id_of_earlier_submissio
 
 DRAFT_KEY_PATTERN = re.compile(r"[\w-]{16,64}", re.ASCII)
 # Fields of the form that are not a part of what a person has entered.
-_NOT_CONTENT = frozenset(("csrfmiddlewaretoken", "action", "key", "seen", "editor", "file", "shown_when", "tab"))
+_NOT_CONTENT = frozenset(
+    ("csrfmiddlewaretoken", "action", "key", "seen", "editor", "file", "shown_when", "source_url", "emoji_words", "tab")
+)
 _WITHOUT_MEANING = frozenset(("content_version",))
 
 
@@ -87,14 +90,14 @@ def save_draft_and_respond(page: WorkspacePage, group: PostGroup | None, key: st
         return JsonResponse({"key": key, "seen": "", "said": ""})
     said = draft_saved_text(page, saved.draft)
     if saved.is_copy:
-        said += " as a second draft, because this one was changed in another window"
+        said = _("%(saved)s as a second draft, because this one was changed in another window") % {"saved": said}
     return JsonResponse({"key": saved.draft.key, "seen": saved.draft.saved_at.isoformat(), "said": said})
 
 
 def draft_saved_text(page: WorkspacePage, draft: ComposerDraft) -> str:
     """Return when a composer draft was saved, in words, such as "Saved 14:03"; with the day if it is not today."""
     at, now = draft.saved_at.astimezone(page.zone), timezone.now().astimezone(page.zone)
-    return f"Saved {date_format(at, 'H:i' if at.date() == now.date() else 'j M, H:i')}"
+    return _("Saved %(time)s") % {"time": format_date(at, "H:i" if at.date() == now.date() else "j M, H:i")}
 
 
 def composer_drafts_to_continue(page: WorkspacePage, group: PostGroup | None) -> list[OfferedDraft]:

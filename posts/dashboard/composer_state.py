@@ -1,12 +1,10 @@
-"""State of the composer page: the content that a person writes, its validation, and what the templates show."""
+"""The state of one request to the composer page: what was entered, its validation, and what the templates show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
 
 from django.http import HttpResponse, QueryDict
 from django.utils import timezone
@@ -15,24 +13,22 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from billing.selectors import workspace_spend_cap_status
 from config.api.errors import ApiError
-from config.api.uploads import ReceivedFile
 from config.pages.sentences import error_sentences
-from media import selectors as media
-from media.dashboard.library import upload_files_collecting_errors
-from media.models import MediaAsset
 from posts import selectors, services
-from posts.attached_media import workspace_assets_by_id
 from posts.content import PostWrite
 from posts.dashboard import composer_draft_forms
 from posts.dashboard.account_tabs import AccountTab, account_tab
 from posts.dashboard.account_times import AccountTimes
 from posts.dashboard.checked_content import CheckedTarget, prepare_checks_for_display
-from posts.dashboard.composer_content import Composition, capabilities_of_account, find_issue
+from posts.dashboard.chosen_slot import ChosenSlot
+from posts.dashboard.composer_content import ComposerContent, capabilities_of_account, find_issue
+from posts.dashboard.composer_media import ComposerMedia
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import validate_page_input
-from posts.dashboard.shown_groups import ShownAsset, shown_attachments
+from posts.dashboard.insertable_texts import InsertableTexts
+from posts.dashboard.people_to_mention import PeopleToMention
 from posts.dashboard.submit_buttons import SubmitButton, submit_buttons
-from posts.dashboard.thread_fields import change_thread
+from posts.dashboard.thread_fields import ThreadFocus, change_thread
 from posts.models import ComposerDraft, PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.services import composer_drafts
@@ -42,7 +38,6 @@ from posts.validation import Validation
 from workspaces.workspace_page import WorkspacePage
 
 AccountChoice = tuple[ConnectedAccount, str, bool]  # the account, its platform's label, whether it is chosen
-LIBRARY_PAGE_SIZE = 24  # media assets offered at a time
 
 
 @dataclass
@@ -59,21 +54,20 @@ class Composer:
     draft: ComposerDraft | None
     sent: QueryDict | None
     accounts: list[ConnectedAccount]
-    composition: Composition
-    assets: dict[str, MediaAsset]
+    content: ComposerContent
+    media: ComposerMedia
     schedule: ScheduleForm
     account_times: AccountTimes
+    slot: ChosenSlot | None = None
     problems: list[str] = field(default_factory=list)
-    media_problems: list[str] = field(default_factory=list)
-    focus: str = ""
-    library_cursor: str | None = None
-    library_open: bool = False
+    focus: str = ""  # the account whose tab gets the focus
+    thread_focus: ThreadFocus | None = None
 
     @classmethod
     def from_request(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
         """Build the composer's state from the submitted form, or else from the draft in the URL, or else from the post group.
 
-        Without any of them, the URL may name what is filled in: the fields `text`, `account`, `media` and `when` of the form.
+        Without any of them, the URL may name what is filled in: the fields `text`, `account`, `media`, `when` and `slot`.
         """
         key = composer_draft_forms.draft_key_of_request(page)
         draft = composer_draft_forms.find_composer_draft(page, key)
@@ -81,51 +75,50 @@ class Composer:
         if sent is None and draft:
             sent = composer_draft_forms.form_data_of_draft(draft)
         fields = page.request.GET if sent is None and group is None else sent
-        before = Composition.of_group(group) if group else Composition()
+        before = ComposerContent.from_group(group) if group else ComposerContent()
         chosen = before.account_ids if fields is None else fields.getlist("account")
         workspace_id = page.workspace.id
         accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id, chosen=chosen)
         times = AccountTimes.from_form(sent, group, chosen, page.zone)
-        composition = before if fields is None else Composition.of_form(fields, accounts, times)
+        content = before if fields is None else ComposerContent.from_form(fields, accounts, times)
         at = _time_to_come(group) if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
-        assets = workspace_assets_by_id(page.workspace.id, composition.media_ids)
-        composer = cls(page, group, key, draft, sent, accounts, composition, assets, schedule, times)
-        composer._drop_deleted_media()
-        return composer
-
-    def attach_media(self, media_id: str) -> None:
-        self.composition.attach_media(media_id)
-        self.assets = workspace_assets_by_id(self.page.workspace.id, self.composition.media_ids)
-        self._drop_deleted_media()
-
-    def upload_and_attach_files(self, files: Iterable[ReceivedFile]) -> None:
-        """Add files to the composer's state: upload those submitted in its form, and attach them to the post.
-
-        `media_problems` says which files were refused and why.
-        """
-        taken, problems = upload_files_collecting_errors(self.page, files)
-        for asset in taken:
-            self.attach_media(asset.id)
-        self.media_problems += problems
+        media = ComposerMedia(page, content)
+        slot = None if group else ChosenSlot.from_fields(fields, accounts, submitted=sent is not None)
+        return cls(page, group, key, draft, sent, accounts, content, media, schedule, times, slot)
 
     def repair_issue(self, name: str) -> None:
         """Repair a validation issue in the composer's state as its hint suggests; do nothing if the issue is gone."""
         issue = find_issue(self.validation, name) if self.validation else None
         if issue is None:
             return
-        self.composition.repair_issue(issue)
+        self.content.repair_issue(issue)
         if issue.field.startswith("targets["):
-            self.focus = self.composition.account_ids[int(issue.field.removeprefix("targets[").partition("]")[0])]
+            self.focus = self.content.account_ids[int(issue.field.removeprefix("targets[").partition("]")[0])]
         self.__dict__.pop("validation", None)
 
     def change_thread(self, change: str, account_id: str, place: str) -> None:
         """Change the thread of a chosen account as the clicked button says, and open the tab of this account."""
         account = next((each for each in self.accounts if each.id == account_id), None)
-        target = next((each for each in self.composition.targets if each["connected_account_id"] == account_id), None)
+        target = next((each for each in self.content.targets if each["connected_account_id"] == account_id), None)
         if account and target:
-            change_thread(capabilities_of_account(account), target, self.composition.text, change, place)
+            self.thread_focus = change_thread(capabilities_of_account(account), target, self.content.text, change, place)
             self.focus = account_id
+
+    def insert_text(self, text: str) -> None:
+        """Append a text, such as a snippet, to the text that is written in the open tab of the composer."""
+        target = next((each for each in self.content.targets if each["connected_account_id"] == self.open_tab), None)
+        self.content.append_text(target, text)
+        self.focus = self.open_tab
+
+    @cached_property
+    def insertable(self) -> InsertableTexts:
+        return InsertableTexts(self.page)
+
+    @cached_property
+    def people(self) -> PeopleToMention:
+        chosen = [account for account in self.accounts if account.id in self.content.account_ids]
+        return PeopleToMention(self.page, self.accounts, chosen, self.open_tab)
 
     def save_draft(self) -> None:
         """Save the submitted form as the composer's draft, so that nothing is lost when the page is left."""
@@ -141,11 +134,11 @@ class Composer:
     @cached_property
     def validation(self) -> Validation | None:
         """Validate the composer's content once; None without a chosen account or after an API error, added to `problems`."""
-        if not self.composition.targets:
+        if not self.content.targets:
             return None
         try:
             data = validate_page_input(
-                ValidatePostSerializer, {**self.composition.request_fields, "workspace_id": self.page.workspace.id}
+                ValidatePostSerializer, {**self.content.request_fields, "workspace_id": self.page.workspace.id}
             )
             return services.validate_post(caller=self.page.caller, post=PostWrite.from_request(data), group=self.group)
         except ApiError as error:
@@ -169,7 +162,7 @@ class Composer:
     @property
     def account_choices(self) -> list[AccountChoice]:
         """Return the accounts offered in the composer, each with its platform's label and whether it is chosen."""
-        chosen = set(self.composition.account_ids)
+        chosen = set(self.content.account_ids)
         return [(account, get_adapter(account.platform).label, account.id in chosen) for account in self.accounts]
 
     @property
@@ -196,7 +189,13 @@ class Composer:
     def submit_buttons(self) -> list[SubmitButton]:
         before = self.group.scheduled_at if self.group else None
         moved = before is None or [before.replace(second=0, microsecond=0)] != self.schedule.instants
-        return submit_buttons(self.group.status if self.group else "", self.schedule.local_time, moved=moved)
+        return submit_buttons(
+            self.group.status if self.group else "",
+            self.schedule.local_time,
+            moved=moved,
+            needs_approval=not self.page.may_publish,
+            may_approve=self.page.may_manage,
+        )
 
     @cached_property
     def skips_undo_delay(self) -> bool:
@@ -226,7 +225,7 @@ class Composer:
     @property
     def fields_of_other_accounts(self) -> list[tuple[str, str]]:
         """Return the composer fields of accounts that are not chosen now: choosing them again restores text and options."""
-        ids = {account.id for account in self.accounts} - set(self.composition.account_ids)
+        ids = {account.id for account in self.accounts} - set(self.content.account_ids)
         prefixes = tuple(
             f"{start}{account_id}{end}"
             for account_id in ids
@@ -239,49 +238,24 @@ class Composer:
     @cached_property
     def chosen_targets(self) -> list[AccountTab]:
         accounts = {account.id: account for account in self.accounts}
-        return [account_tab(self, target, accounts[target["connected_account_id"]]) for target in self.composition.targets]
+        return [account_tab(self, target, accounts[target["connected_account_id"]]) for target in self.content.targets]
 
     @property
     def open_tab(self) -> str:
         """Return the id of the account whose tab of the composer is open; an empty string for the tab of all accounts."""
         asked = self.focus or (self.sent.get("tab", "") if self.sent else "")
-        return asked if asked in self.composition.account_ids else ""
+        return asked if asked in self.content.account_ids else ""
 
     @cached_property
     def checks(self) -> list[CheckedTarget]:
-        return prepare_checks_for_display(self.validation.targets, self.shown_attachments) if self.validation else []
-
-    @property
-    def shown_attachments(self) -> list[ShownAsset]:
-        return shown_attachments(self.composition.media, self.assets)
-
-    @cached_property
-    def media_library_page(self) -> Any:
-        """Return a page of the media library: the assets that can be attached, and the cursor of the next page."""
-        found = media.list_assets(
-            caller=self.page.caller, workspace_id=self.page.workspace.id, limit=LIBRARY_PAGE_SIZE, cursor=self.library_cursor
-        )
-        offered = [asset for asset in found.rows if asset.id not in self.assets]
-        return {"pictures": [ShownAsset(each.id, each, each.alt_text) for each in offered], "next": found.next_cursor}
+        return prepare_checks_for_display(self.validation.targets, self.media.attached) if self.validation else []
 
     @property
     def needs_simulation_warning(self) -> bool:
         """Return whether to warn in the composer that the post is only simulated, although real accounts are chosen."""
         simulated = self.group is not None and self.group.sandbox
         real = {account.id for account in self.accounts if not account.sandbox}
-        return simulated and not real.isdisjoint(self.composition.account_ids)
-
-    def _drop_deleted_media(self) -> None:
-        """Remove deleted media from the composer's state, and alt texts that equal the one stored with the media asset."""
-        attached = []
-        for each in self.composition.media:
-            asset = self.assets.get(each["media_id"])
-            if asset is None:
-                self.media_problems.append("An attached file was deleted from the library and was removed from this post.")
-            else:
-                own = each.get("alt_text") == asset.alt_text
-                attached.append({"media_id": asset.id} if own else each)
-        self.composition.media = attached
+        return simulated and not real.isdisjoint(self.content.account_ids)
 
 
 def _time_to_come(group: PostGroup) -> datetime | None:

@@ -5,13 +5,13 @@ Every button submits the form to the same URL.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from config.api.errors import ApiError, Conflict
@@ -19,15 +19,24 @@ from config.api.uploads import uploaded_files_in_field
 from config.pages.sentences import PageRefusal, error_sentences
 from posts import services
 from posts.content import PostEdit, PostWrite, keep_taken_slots
+from posts.dashboard.approval_words import awaits_approval_message
+from posts.dashboard.chosen_slot import ChosenSlot
 from posts.dashboard.composer_draft_forms import (
     DRAFT_KEY_PATTERN,
     draft_key_of_request,
     find_composer_draft,
     save_draft_and_respond,
 )
+from posts.dashboard.composer_media import ComposerMedia
 from posts.dashboard.composer_state import Composer
-from posts.dashboard.inputs import get_post_group_of_workspace, submitted_content_version, validate_page_input
-from posts.dashboard.scheduling_words import publishing_message
+from posts.dashboard.inputs import (
+    get_post_group_of_workspace,
+    normalize_newlines_and_nul,
+    submitted_content_version,
+    validate_page_input,
+)
+from posts.dashboard.insertable_texts import SEARCHED_LISTS
+from posts.dashboard.scheduling_words import publishing_message, scheduled_for_message
 from posts.dashboard.submit_buttons import PUBLISH, SAVE, SCHEDULE
 from posts.dashboard.undo import due_time_with_undo_delay, undo_offer_of_release
 from posts.errors import ContentInvalid
@@ -35,6 +44,7 @@ from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer
 from posts.services.review import CONFIRMABLE_GROUP_STATUSES
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
+from posts.tags import MAX_TAG_CHARACTERS, MAX_TAGS, InvalidTags, metadata_with_tags, split_tags, tags_of_metadata
 from workspaces.workspace_page import (
     WorkspacePage,
     record_refused_write,
@@ -58,9 +68,9 @@ def edit_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = get_post_group_of_workspace(page, post_group_id)
     if page.request.method != "POST" and (group.status not in CANCELLABLE_GROUP_STATUSES or group.was_attempted):
         if draft := find_composer_draft(page, page.request.GET.get("draft", "")):
-            messages.warning(page.request, "The post was published in the meantime. Here are your changes, as a new post.")
+            messages.warning(page.request, _("The post was published in the meantime. Here are your changes, as a new post."))
             return page.redirect(f"{page.url_of_page('compose')}?draft={draft.key}")
-        raise PageRefusal("This post was already published or attempted, so it can no longer be edited.")
+        raise PageRefusal(_("This post was already published or attempted, so it can no longer be edited."))
     return _respond(page, group)
 
 
@@ -69,13 +79,15 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
         return page.render("posts/compose_not_allowed.html")
     if page.request.method != "POST":
         return _redirect_to_finished_post(page, group) or Composer.from_request(page, group).render()
-    action, _, subject = page.request.POST.get("action", "").partition(":")
+    action, _colon, subject = page.request.POST.get("action", "").partition(":")
     if action == SAVE_COMPOSER_DRAFT:
         return save_draft_and_respond(page, group, draft_key_of_request(page))
+    live = "HX-Request" in page.request.headers
     composer = Composer.from_request(page, group)
+    if live and action in SEARCHED_LISTS:
+        return page.render(SEARCHED_LISTS[action], composer=composer)
     if action in (SAVE, SCHEDULE, PUBLISH):
         return _save(composer, action)
-    live = "HX-Request" in page.request.headers
     if action == "check" and live:
         return composer.render("posts/compose_check.html")
     _apply_button(composer, action, subject)
@@ -83,7 +95,7 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
         composer.save_draft()
     response = composer.render()
     if live:
-        response["HX-Trigger"] = "composed"  # triggers a new check of the content, and saves the draft
+        response["HX-Trigger-After-Swap"] = "composed"  # triggers a check of the new content
     return response
 
 
@@ -93,7 +105,7 @@ def _redirect_to_finished_post(page: WorkspacePage, group: PostGroup | None) -> 
     made = row_id_of_earlier_submission(page, _operation(group), key) if DRAFT_KEY_PATTERN.fullmatch(key) else ""
     if not made:
         return None
-    messages.info(page.request, "This post was saved from what you had written there.")
+    messages.info(page.request, _("This post was saved from what you had written there."))
     return page.redirect(page.url_of_page("post", post_group_id=made))
 
 
@@ -107,44 +119,74 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
     An unknown button changes nothing.
     """
     match action:
-        case "upload":
-            composer.upload_and_attach_files(uploaded_files_in_field(composer.page.request, "file"))
-        case "attach":
-            composer.attach_media(subject)
-            composer.library_open = True
-        case "library":
-            composer.library_cursor, composer.library_open = subject or None, True
-        case "leave-out":
-            composer.composition.detach_media(subject)
-        case "earlier":
-            composer.composition.move_media(subject, -1)
-        case "later":
-            composer.composition.move_media(subject, 1)
+        case "insert":
+            composer.insert_text(normalize_newlines_and_nul(subject))
         case "repair":
             composer.repair_issue(subject)
         case "thread":
             composer.change_thread(*f"{subject}::".split(":")[:3])
+        case _:
+            _apply_media_button(composer.page.request, composer.media, action, subject)
+
+
+def _apply_media_button(request: HttpRequest, media: ComposerMedia, action: str, subject: str) -> None:
+    """Change the composer's media as the clicked button says. Enter in the field of an address is like its button."""
+    match action:
+        case "upload":
+            media.upload_and_attach_files(uploaded_files_in_field(request, "file"))
+        case "fetch" | "check" if url := request.POST.get("source_url", "").strip():
+            media.fetch_and_attach(url)
+        case "attach":
+            media.attach(subject)
+            media.open_library()
+        case "library":
+            media.open_library(subject)
+        case "leave-out":
+            media.content.detach_media(subject)
+        case "crop":
+            media.offer_crop(subject)
+        case "crop-use":
+            media.crop_attached(subject)
+        case "earlier":
+            media.move(subject, -1)
+        case "later":
+            media.move(subject, 1)
+
+
+def _add_problems_of_times(composer: Composer, how: str, slot: ChosenSlot | None) -> None:
+    schedule = composer.schedule
+    needs_time = how == SCHEDULE and not _all_have_times(composer)
+    if needs_time and schedule.is_valid() and schedule.publishing_time is None:
+        schedule.add_error("when", _("Choose the day and time."))
+    if (how != PUBLISH and schedule.errors) or composer.account_times.have_errors:
+        composer.problems.append(_("Correct the time."))
+    if how == PUBLISH and composer.entered_time and composer.buttons_show_other_time:
+        composer.problems.append(_("Nothing was published, because a time is filled in. Choose below what to do."))
+    if how == PUBLISH and composer.content.targets and _all_have_times(composer):
+        composer.problems.append(
+            _("Nothing was published, because each account has its own time. Schedule the post instead.")
+        )
+    if slot and slot.is_gone:
+        composer.problems.append(_("Nothing was scheduled, because the slot is gone. Choose below what to do."))
 
 
 def _save(composer: Composer, how: str) -> HttpResponse:
     page, schedule = composer.page, composer.schedule
-    needs_time = how == SCHEDULE and not _all_have_times(composer)
-    if needs_time and schedule.is_valid() and schedule.publishing_time is None:
-        schedule.add_error("when", "Choose the day and time.")
-    if (how != PUBLISH and schedule.errors) or composer.account_times.have_errors:
-        composer.problems.append("Correct the time.")
-    if how == PUBLISH and composer.entered_time and composer.buttons_show_other_time:
-        composer.problems.append("Nothing was published, because a time is filled in. Choose below what to do.")
-    if how == PUBLISH and composer.composition.targets and _all_have_times(composer):
-        composer.problems.append("Nothing was published, because each account has its own time. Schedule the post instead.")
-    if not composer.composition.targets:
-        composer.problems.append("Choose at least one account.")
-    if composer.problems or composer.media_problems:
+    slot = _slot_to_take(composer, how) if schedule.is_valid() else None
+    _add_problems_of_times(composer, how, slot)
+    try:
+        metadata_with_tags({}, composer.content.tags)
+    except InvalidTags:
+        limits = {"tags": MAX_TAGS, "characters": MAX_TAG_CHARACTERS}
+        composer.problems.append(_("A post can have at most %(tags)d tags of %(characters)d characters.") % limits)
+    if not composer.content.targets:
+        composer.problems.append(_("Choose at least one account."))
+    if composer.problems or composer.media.problems:
         return _show_with_problems(composer)
     operation = _operation(composer.group)
     at = due_time_with_undo_delay(page) if how == PUBLISH else schedule.publishing_time
     try:
-        group_id, repeated = submit_once(page, operation, lambda: _write(composer, how, at))
+        group_id, repeated = submit_once(page, operation, lambda: _write(composer, how, at, slot))
     except ApiError as error:
         record_refused_write(page, operation, error)
         composer.problems += _error_messages(error, operation)
@@ -154,14 +196,23 @@ def _save(composer: Composer, how: str) -> HttpResponse:
         return page.success_redirect(words, "post", post_group_id=group_id)
     undo = undo_offer_of_release(composer.group, group_id, publishes=how == PUBLISH, when=composer.entered_time)
     offered = (how == SCHEDULE and _was_released(composer, at)) or (how == PUBLISH and at is not None)
-    address = undo.address(page) if offered else ""
+    address = undo.address(page) if offered and page.may_publish else ""
     return page.success_redirect(_success_message(how, at, page), "post", undo=address, post_group_id=group_id)
+
+
+def _slot_to_take(composer: Composer, how: str) -> ChosenSlot | None:
+    """Return the slot that the post takes if it is scheduled: the chosen one, unless its account has another time."""
+    slot, times = composer.slot, composer.account_times
+    if slot is None or not slot.is_wanted or how != SCHEDULE or slot.at != composer.schedule.publishing_time:
+        return None
+    with_other_times = times.entered.keys() | times.in_slots
+    return slot if slot.account.id in set(composer.content.account_ids) - with_other_times else None
 
 
 def _all_have_times(composer: Composer) -> bool:
     """Return whether each chosen account has a time of its own or goes into a slot."""
     times = composer.account_times
-    return times.entered.keys() | times.in_slots >= set(composer.composition.account_ids)
+    return times.entered.keys() | times.in_slots >= set(composer.content.account_ids)
 
 
 def _was_released(composer: Composer, at: datetime | None) -> bool:
@@ -175,30 +226,42 @@ def _show_with_problems(composer: Composer) -> HttpResponse:
     return composer.render(status=422)
 
 
-def _write(composer: Composer, how: str, at: datetime | None) -> PostGroup:
+def _write(composer: Composer, how: str, at: datetime | None, slot: ChosenSlot | None) -> PostGroup:
     """Save the composer's content as a new or changed post group, which is due at `at` if it is scheduled or published.
 
-    Every button but the one for saving also approves a changed post group that awaits approval or is a draft.
+    Every button but the one for saving also approves a changed post group that awaits approval or is a draft, or asks for
+    the approval of a draft. A new post takes the `slot`, if there is one.
     """
-    caller, body, group = composer.page.caller, dict(composer.composition.request_fields), composer.group
+    caller, body, group = composer.page.caller, dict(composer.content.request_fields), composer.group
+    metadata = _changed_metadata(composer)
     composer.delete_draft_of_saved_post()
     if group is None:
-        body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
+        body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE, "metadata": metadata or {}}
         data = validate_page_input(CreatePostSerializer, body | _scheduled_at_field(at))
-        return services.create_post(caller=caller, post=PostWrite.from_request(data)).group
+        post = PostWrite.from_request(data)
+        return services.create_post(caller=caller, post=slot.taken_by(post) if slot else post).group
     data = validate_page_input(UpdatePostSerializer, body | _changed_scheduled_at(group, how, at))
+    edit = keep_taken_slots(group, replace(PostEdit.from_request(data), metadata=metadata))
     changed = services.update_post(
         caller=caller,
         post_group_id=group.id,
         content_version=submitted_content_version(composer.page),
-        edit=keep_taken_slots(group, PostEdit.from_request(data)),
+        edit=edit,
     ).group
-    if how == SAVE or changed.status not in CONFIRMABLE_GROUP_STATUSES:
+    waits = caller.needs_approval and changed.status == GroupStatus.PENDING_CONFIRMATION  # the change has asked for it
+    if how == SAVE or waits or changed.status not in CONFIRMABLE_GROUP_STATUSES:
         return changed
     due = at if how == PUBLISH else None
-    return services.confirm_post(
-        caller=caller, post_group_id=changed.id, content_version=changed.content_version, scheduled_at=due
-    ).group
+    release = services.request_approval if caller.needs_approval else services.confirm_post
+    return release(caller=caller, post_group_id=changed.id, content_version=changed.content_version, scheduled_at=due).group
+
+
+def _changed_metadata(composer: Composer) -> dict[str, str] | None:
+    """Return the metadata of the composed post with other tags; None if the form has no others than the post."""
+    before = composer.group.metadata if composer.group else {}
+    if "tags" not in composer.page.request.POST or split_tags(composer.content.tags) == tags_of_metadata(before):
+        return None
+    return metadata_with_tags(before, composer.content.tags)
 
 
 def _changed_scheduled_at(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:
@@ -218,19 +281,16 @@ def _scheduled_at_field(at: datetime | None) -> dict[str, Any]:
 
 def _error_messages(error: ApiError, operation: str) -> list[str]:
     if isinstance(error, ContentInvalid):
-        words = "Nothing was published or scheduled, because the content does not fit all accounts."
-        return [f"{words} See the problems listed for each account."]
+        why = _("Nothing was published or scheduled, because the content does not fit all accounts.")
+        return [" ".join([why, _("See the problems listed for each account.")])]
     if isinstance(error, Conflict):
-        return ["Somebody else changed this post while you were editing. Copy what you need, then open it again."]
+        return [_("Somebody else changed this post while you were editing. Copy what you need, then open it again.")]
     return error_sentences(error, operation)
 
 
 def _success_message(how: str, at: datetime | None, page: WorkspacePage) -> str:
     if how == SCHEDULE:
         return scheduled_for_message(page, at)
-    return publishing_message(at) if how == PUBLISH else "Saved."
-
-
-def scheduled_for_message(page: WorkspacePage, at: datetime | None) -> str:
-    """Return the message after scheduling a post, such as "Scheduled for Tuesday, 24 November 2026, 09:00."."""
-    return f"Scheduled for {date_format(at.astimezone(page.zone), 'l, j F Y, H:i')}." if at else "Scheduled."
+    if how == PUBLISH and not page.may_publish:
+        return awaits_approval_message()
+    return publishing_message(at) if how == PUBLISH else _("Saved.")

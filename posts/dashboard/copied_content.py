@@ -10,10 +10,11 @@ from typing import Any
 from django.utils.dateparse import parse_datetime
 
 from posts.attached_media import workspace_assets_by_id
-from posts.dashboard.composer_content import Composition
+from posts.dashboard.composer_content import ComposerContent
 from posts.dashboard.forms import DATETIME_LOCAL_FORMAT
 from posts.models import ComposerDraft, PostGroup
 from posts.services import composer_drafts
+from posts.tags import metadata_with_tags
 from workspaces.workspace_page import WorkspacePage
 
 
@@ -34,13 +35,20 @@ def request_fields_to_copy_post(
             target["scheduled_at"] = at.isoformat()
     accounts = [(target.sandbox, target.account.sandbox) for target in group.targets.select_related("account")]
     simulated = any(sandbox and not own for sandbox, own in accounts)
-    return {**content.request_fields, "workspace_id": group.workspace_id, "sandbox": simulated}
+    metadata = metadata_with_tags({}, content.tags)
+    return {**content.request_fields, "workspace_id": group.workspace_id, "sandbox": simulated, "metadata": metadata}
 
 
 def copy_post_to_composer_draft(page: WorkspacePage, group: PostGroup, *, when: str = "") -> ComposerDraft:
     """Save a post's content as a new composer draft of the signed-in person; `when` is the time that is filled in."""
     content = _remaining_content(group)
-    fields: dict[str, list[str]] = {"text": [content.text], "account": [], "media": [], "when": [when] if when else []}
+    fields: dict[str, list[str]] = {
+        "text": [content.text],
+        "tags": [content.tags],
+        "account": [],
+        "media": [],
+        "when": [when] if when else [],
+    }
     for target in content.targets:
         account_id = target["connected_account_id"]
         fields["account"].append(account_id)
@@ -60,9 +68,9 @@ def copy_post_to_composer_draft(page: WorkspacePage, group: PostGroup, *, when: 
     return composer_drafts.save_draft(caller=page.caller, workspace_id=page.workspace.id, key=key, fields=fields).draft
 
 
-def _remaining_content(group: PostGroup) -> Composition:
+def _remaining_content(group: PostGroup) -> ComposerContent:
     """Return a post's content without media that were deleted."""
-    content = Composition.of_group(group)
+    content = ComposerContent.from_group(group)
     remaining = workspace_assets_by_id(group.workspace_id, content.media_ids)
     content.media = [each for each in content.media if each["media_id"] in remaining]
     return content

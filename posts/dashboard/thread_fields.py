@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import QueryDict
@@ -13,6 +14,14 @@ from accounts.platforms.types import Capabilities, TextRules
 from posts.dashboard.inputs import normalize_newlines_and_nul
 
 CHARACTERS_READ_PER_UNIT = 20  # of a long text when it is split; one emoji can consist of many characters
+
+
+@dataclass(frozen=True)
+class ThreadFocus:
+    """What gets the focus after a change to a thread: a button, or the field `text`, of the further post at `place`."""
+
+    control: str
+    place: int
 
 
 def thread_of_form(sent: QueryDict, account_id: str) -> dict[str, Any]:
@@ -32,11 +41,13 @@ def options_and_thread(capabilities: Capabilities, options: Mapping[str, Any]) -
     return {name: value for name, value in options.items() if name != OPTION_NAME}, [each["text"] for each in given]
 
 
-def change_thread(capabilities: Capabilities, target: dict[str, Any], shared_text: str, change: str, place: str) -> None:
+def change_thread(
+    capabilities: Capabilities, target: dict[str, Any], shared_text: str, change: str, place: str
+) -> ThreadFocus:
     """Change the thread of a post target as a button of the composer says: add, remove, up, down or split.
 
     `place` is the number of the further post, from 0. Splitting divides each text that is too long, and the target then has a
-    text of its own if its first post was divided. An unknown button or place changes nothing.
+    text of its own if its first post was divided. An unknown button or place changes nothing. Returns what gets the focus.
     """
     rules = capabilities.thread
     target["options"], texts = options_and_thread(capabilities, target["options"])
@@ -56,6 +67,25 @@ def change_thread(capabilities: Capabilities, target: dict[str, Any], shared_tex
             target["text"] = target["text"] if divided == first else divided
     if texts:
         target["options"][OPTION_NAME] = [{"text": text} for text in texts]
+    return _focus_after(change, index, len(texts))
+
+
+def _focus_after(change: str, index: int, count: int) -> ThreadFocus:
+    """Return what gets the focus after a button: what it changed, or its neighbour, and the button itself if it is left."""
+    match change:
+        case "up" if index > 1:
+            return ThreadFocus("up", index - 1)
+        case "up" if count > 1:
+            return ThreadFocus("down", 0)
+        case "down" if index + 2 < count:
+            return ThreadFocus("down", index + 1)
+        case "down" if count > 1:
+            return ThreadFocus("up", count - 1)
+        case "remove" if count:
+            return ThreadFocus("text", min(index, count - 1))
+        case "add" if count:
+            return ThreadFocus("text", count - 1)
+    return ThreadFocus("split" if change == "split" else "add", 0)
 
 
 def split_into_segments(texts: Sequence[str], rules: TextRules, most: int) -> list[str]:

@@ -52,7 +52,7 @@ def test_a_post_with_pictures_is_published_to_the_platform(
     (tmp_path / "oven.jpg").write_bytes(jpeg(640, 480))
     page.get_by_label("Upload files").set_input_files(tmp_path / "oven.jpg")
     page.get_by_label("Alt text for oven.jpg").fill("An open oven")
-    page.locator(".dropzone").evaluate(DROP, ["rolls.png", list(png(320, 240))])
+    page.get_by_label("Text for all accounts").evaluate(DROP, ["rolls.png", list(png(320, 240))])
     page.get_by_label("Alt text for rolls.png").fill("A basket of rolls")
     expect(page.get_by_label("Alt text for oven.jpg")).to_have_value("An open oven")
     expect(page.locator("#check-said")).to_contain_text("Valid for this account. It costs $0.01")

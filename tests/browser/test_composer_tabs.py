@@ -69,8 +69,7 @@ def test_the_tab_that_is_open_shows_its_preview_alone(open_page: OpenPage, works
     expect(page.get_by_role("radio", name="Bluesky")).to_be_checked()
     expect(page.locator("#check > article").nth(1)).to_be_hidden()
 
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
+    page.get_by_label("Text for Bluesky").focus()
     expect(page.get_by_label("Text for Bluesky")).to_have_value("One text")
     page.get_by_role("radio", name="Mastodon").check()
     expect(page.locator("#check > article").nth(0)).to_be_hidden()

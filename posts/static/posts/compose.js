@@ -14,25 +14,53 @@ const draftSaid = document.querySelector("#draft-said");
 const draft = { seen: composer()?.elements.seen.value ?? "", changes: 0, saved: 0, timer: 0, running: null, left: false };
 
 // An account's own text starts as a copy of the text for all accounts, and is used once it is changed.
+let writing = null;
 document.addEventListener("focusin", ({ target }) => {
+  if (target.matches(".editor textarea")) writing = target;
   if (target.matches("[data-own-text]") && !target.value) target.value = document.querySelector("#text").value;
 });
 document.addEventListener("focusout", ({ target }) => {
   if (target.matches("[data-own-text]") && !isOwn(target).checked && target.value === document.querySelector("#text").value) target.value = "";
 });
-document.addEventListener("input", ({ target }) => {
-  if (target.matches("[data-own-text]")) isOwn(target).checked = true;
-}, { capture: true });
+document.addEventListener("input", ({ target }) => { if (target.matches("[data-own-text]")) isOwn(target).checked = true; }, { capture: true });
 document.addEventListener("change", ({ target }) => {
   const field = target.checked && document.getElementById(target.dataset.own ?? "");
   if (field && !field.value) field.value = document.querySelector("#text").value;
 });
 
+// A list beside the text inserts at the cursor of the field in which one was writing. The focus stays where it is.
+const inserting = ({ target }) => target.closest("#composer button[value^='insert:']");
+document.addEventListener("mousedown", (event) => { if (inserting(event)) event.preventDefault(); });
+document.addEventListener("click", (event) => {
+  if (!inserting(event)) return;
+  event.preventDefault();
+  const seen = (each) => each?.checkVisibility();
+  const field = seen(writing) ? writing : [...composer().querySelectorAll(".editor textarea")].find(seen);
+  if (field !== document.activeElement) field.dispatchEvent(new Event("focusin", { bubbles: true })); // fills in an own text
+  const { selectionStart, selectionEnd, value } = field;
+  const text = inserting(event).value.slice("insert:".length);
+  field.setRangeText(/\S$/.test(value.slice(0, selectionStart)) ? text : text.trimStart(), selectionStart, selectionEnd, "end");
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+});
+
+// A picture that is dragged onto another one takes its place; its alt text stays with it.
+let dragged = null;
+document.addEventListener("dragstart", ({ target }) => { dragged = target.closest?.(".attached > li"); });
+document.addEventListener("dragend", () => { dragged = null; });
+for (const kind of ["dragover", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    if (!dragged) return;
+    event.preventDefault();
+    event.stopPropagation(); // it is not a file to upload
+    const over = kind === "drop" && event.target.closest(".attached > li");
+    if (over) over[dragged.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING ? "after" : "before"](dragged);
+    if (over) composer().dispatchEvent(new Event("change", { bubbles: true }));
+  }, { capture: true });
+}
+
 // The tab that is clicked is written in next, and its preview is the one that is shown. Tabs show how much longer their
 // text may be as the latest check has counted it.
-document.addEventListener("change", ({ target }) => {
-  if (target.name === "tab") showCheckOfTab();
-});
+document.addEventListener("change", ({ target }) => { if (target.name === "tab") showCheckOfTab(); });
 document.addEventListener("click", ({ target, detail }) => {
   if (target.name === "tab" && detail) target.closest(".tab").nextElementSibling.querySelector("textarea").focus();
 });
@@ -136,7 +164,7 @@ async function send() {
     let answer = await post(entered());
     if (answer.type === "opaqueredirect" || answer.status === 403) {
       // The session has ended, or a sign-in in another tab has replaced the form's token.
-      if (!(await renewToken())) return lost();
+      if (!(await renewToken())) return !document.dispatchEvent(new Event("signed-out"));
       answer = await post(entered());
     }
     if (!answer.ok) throw new Error(answer.status);
@@ -150,7 +178,7 @@ async function send() {
     if (draftSaid.textContent !== said) draftSaid.textContent = said;
     return true;
   } catch {
-    draftSaid.textContent = "Not saved yet: the service cannot be reached. Trying again.";
+    draftSaid.textContent = draftSaid.dataset.unreachable;
     return false;
   }
 }
@@ -168,15 +196,10 @@ async function renewToken() {
   return Boolean(token);
 }
 
-function lost() {
-  document.dispatchEvent(new Event("signed-out"));
-  return false;
-}
-document.addEventListener("signed-out", () => { draftSaid.textContent = "Not saved yet: you are signed out."; });
+document.addEventListener("signed-out", () => { draftSaid.textContent = draftSaid.dataset.signedOut; });
 
-for (const kind of ["input", "change"]) {
-  document.addEventListener(kind, (event) => { if (event.target.closest("#composer") && event.target.type !== "file") changed(); });
-}
+const noteChange = ({ target }) => { if (target.closest("#composer") && target.type !== "file") changed(); };
+for (const kind of ["input", "change"]) document.addEventListener(kind, noteChange);
 // A button, or the choice of an account, has changed a part of the form.
 document.addEventListener("htmx:load", (event) => { if (event.target.closest("#composer") && !event.target.closest(".checking")) changed(); });
 document.addEventListener("focusout", () => { if (isUnsaved()) save(); });
@@ -188,9 +211,7 @@ function sendBeforeLeaving() {
   if (String(fields).length < KEEPALIVE_BYTES) post(fields, { keepalive: true }).catch(() => {});
 }
 
-document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "hidden" && isUnsaved()) sendBeforeLeaving();
-});
+document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden" && isUnsaved()) sendBeforeLeaving(); });
 
 window.addEventListener("beforeunload", (event) => {
   if (!isUnsaved()) return;

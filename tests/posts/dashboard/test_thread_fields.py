@@ -89,3 +89,37 @@ def test_buttons_change_only_chosen_accounts(dashboard: Dashboard, accounts: lis
     page = dashboard.compose(f"thread:add:{mastodon.id}", bluesky)
 
     assert segments(page, mastodon) == []
+
+
+@pytest.mark.parametrize(
+    ("button", "focused"),
+    [
+        ("add", "textarea 4"),
+        ("remove:1", "textarea 2"),
+        ("remove:2", "textarea 2"),
+        ("up:2", "button up 1"),
+        ("up:1", "button down 0"),
+        ("down:0", "button down 1"),
+        ("down:1", "button up 2"),
+        ("split", "button split"),
+    ],
+)
+def test_the_focus_stays_with_the_part_that_was_changed(
+    dashboard: Dashboard, account: ConnectedAccount, button: str, focused: str
+) -> None:
+    page = press(dashboard, account, button, "b", "c", "d", live=True)
+
+    [tag] = re.findall(r"<[^>]* autofocus[^>]*>", page.content.decode().partition('id="targets"')[2])
+    kind, *rest = focused.split()
+    assert tag.startswith(f"<{kind}")
+    if kind == "textarea":
+        assert f'id="thread-{account.id}-{rest[0]}"' in tag
+    else:
+        assert f'value="thread:{rest[0]}:{account.id}{"".join(f":{place}" for place in rest[1:])}"' in tag
+
+
+def test_without_parts_the_focus_is_on_the_button_that_adds_one(dashboard: Dashboard, account: ConnectedAccount) -> None:
+    page = press(dashboard, account, "remove:0", "b", live=True)
+
+    [tag] = re.findall(r"<[^>]* autofocus[^>]*>", page.content.decode().partition('id="targets"')[2])
+    assert f'value="thread:add:{account.id}"' in tag

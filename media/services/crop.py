@@ -1,0 +1,44 @@
+"""The service that makes a new media asset from an image by cropping it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path, PurePosixPath
+
+from django.conf import settings
+
+from config.api.caller import Caller
+from config.api.errors import ValidationFailed, missing_or_foreign_id_error
+from config.api.uploads import ReceivedFile
+from media import selectors, storage
+from media.backend_limits import guarded_storage_call
+from media.cropping import MAX_RATIO, MIN_RATIO, CropPosition, crop_to_ratio, ratio_in_words
+from media.errors import MediaTypeNotAllowed
+from media.models import MediaAsset
+from media.services.upload import upload_media
+
+
+def crop_image(*, caller: Caller, media_id: str, ratio: float, position: CropPosition) -> MediaAsset:
+    """Make a new media asset from an image, cropped to a ratio of width to height; the image itself stays as it is.
+
+    The new asset has the same alt text, and is checked and counted as an upload. Raises ScopeMissing, NotFound,
+    WorkspacePaused, ValidationFailed (ratio), MediaTypeNotAllowed (no image, an animation or too large), and the errors of
+    `upload_media`.
+    """
+    asset = selectors.get_asset(caller=caller, media_id=media_id, scope="media.upload", write=True)
+    if not MIN_RATIO <= ratio <= MAX_RATIO:
+        raise ValidationFailed.for_field("ratio", "No image has this ratio.")
+    if asset.kind != MediaAsset.Kind.IMAGE:
+        raise MediaTypeNotAllowed("Only images can be cropped here.")
+    try:
+        with guarded_storage_call(), storage.open_file(asset.storage_key) as file:
+            content = file.read()
+    except FileNotFoundError as error:  # deleted a moment ago
+        raise missing_or_foreign_id_error(None, "media asset") from error
+    name = f"{PurePosixPath(asset.filename).stem} {ratio_in_words(ratio).replace(':', '-')}"
+    with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as cropped:
+        cropped.write(crop_to_ratio(content, asset.mime_type, ratio, position))
+        cropped.flush()
+        suffix = ".png" if asset.mime_type == "image/gif" else PurePosixPath(asset.filename).suffix
+        upload = ReceivedFile.from_path(Path(cropped.name), name + suffix)
+        return upload_media(caller=caller, workspace_id=asset.workspace_id, upload=upload, alt_text=asset.alt_text)

@@ -1,0 +1,115 @@
+"""Inserting snippets in the composer in a browser: with the mouse, with the keyboard, on a phone, without scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.page_checks import PHONE, PageChecker
+from tests.browser.service import Workspace
+from tests.browser.test_composer import open_tab, tab_to_and_press
+from tests.browser.test_composer_tabs import choose
+
+
+@pytest.fixture
+def snippets(open_page: OpenPage, workspace: Workspace) -> Workspace:
+    """A workspace with a group of hashtags and a signature."""
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/snippets")
+    for name, kind, text in (("Rye", "Hashtags", "#rye #bread"), ("Bakery", "Signature", "— Harbour Bakery")):
+        page.get_by_label("Name", exact=True).first.fill(name)
+        page.get_by_label("Kind").first.select_option(kind)
+        page.get_by_label("Text", exact=True).first.fill(text)
+        page.get_by_role("button", name="Add the snippet").click()
+        expect(page.locator("#messages")).to_contain_text("The snippet is saved.")
+    return workspace
+
+
+def open_composer(open_page: OpenPage, workspace: Workspace, **options: Any) -> Page:
+    return open_page(f"/dashboard/workspaces/{workspace.id}/compose", **options)
+
+
+def test_snippets_are_managed_on_their_page(open_page: OpenPage, snippets: Workspace, checker: PageChecker) -> None:
+    page = open_page(f"/dashboard/workspaces/{snippets.id}/settings")
+    page.get_by_role("link", name="See and change snippets").click()
+    page.get_by_text("Change Rye").click()
+    checker.check(page, "snippets-change")
+    page.get_by_label("Text", exact=True).nth(1).fill("#rye")
+    page.get_by_role("button", name="Save Rye").click()
+    expect(page.locator("main")).to_contain_text("The snippet is changed.")
+    page.get_by_text("Change Rye").click()
+    page.get_by_role("button", name="Delete Rye").click()
+    expect(page.get_by_role("heading", name="Rye")).to_have_count(0)
+
+
+def test_a_snippet_is_inserted_at_the_cursor(open_page: OpenPage, snippets: Workspace, checker: PageChecker) -> None:
+    page = open_composer(open_page, snippets)
+    text = page.get_by_label("Text for all accounts")
+    text.fill("Fresh today!")
+    text.press("End")
+    text.press("ArrowLeft")
+    page.locator("summary", has_text="Snippets").click()
+    checker.check(page, "compose-snippets")
+    page.get_by_role("button", name="Rye").click()
+    expect(text).to_have_value("Fresh today #rye #bread!")
+    page.get_by_role("button", name="Bakery").click()
+    expect(text).to_have_value("Fresh today #rye #bread\n\n— Harbour Bakery!")
+
+    choose(page, "Bluesky", "Mastodon")
+    expect(page.locator("#check-said")).to_contain_text("Valid for all accounts.")
+    open_tab(page, "Mastodon")
+    page.keyboard.type(" Only there.")
+    page.get_by_role("button", name="Rye").click()
+    expect(page.get_by_label("Text for Mastodon")).to_be_focused()
+    page.keyboard.type(" Come!")
+    expect(page.get_by_label("Text for Mastodon")).to_have_value(
+        "Fresh today #rye #bread\n\n— Harbour Bakery! Only there. #rye #bread Come!"
+    )
+    expect(page.locator("#check")).to_contain_text("Only there. #rye #bread Come!")
+    expect(page.locator("#draft-said")).to_contain_text("Saved")
+
+
+def test_a_snippet_is_inserted_with_the_keyboard(open_page: OpenPage, snippets: Workspace) -> None:
+    page = open_composer(open_page, snippets)
+    choose(page, "Mastodon")
+    open_tab(page, "Mastodon")
+    page.get_by_label("Text for all accounts").evaluate("field => { field.value = 'For everyone'; }")
+    tab_to_and_press(page.locator("summary", has_text="Snippets"), "Enter")
+    button = page.get_by_role("button", name="Rye")
+    tab_to_and_press(button, "Enter")
+
+    expect(page.get_by_label("Text for Mastodon")).to_have_value("For everyone #rye #bread")
+    expect(page.get_by_role("checkbox", name="Use a different text")).to_be_checked()
+    expect(button).to_be_focused()
+
+
+def test_a_snippet_is_inserted_on_a_phone(open_page: OpenPage, snippets: Workspace) -> None:
+    page = open_composer(open_page, snippets, viewport=PHONE, has_touch=True, is_mobile=True)
+    page.locator("summary", has_text="Snippets").tap()
+    page.get_by_role("button", name="Rye").tap()
+
+    expect(page.get_by_label("Text for all accounts")).to_have_value("#rye #bread")
+
+
+def test_a_snippet_is_appended_without_scripts(open_page: OpenPage, snippets: Workspace) -> None:
+    page = open_composer(open_page, snippets, java_script_enabled=False)
+    page.get_by_label("Text for all accounts").fill("Fresh today")
+    page.locator("summary", has_text="Snippets").click()
+    page.get_by_role("button", name="Bakery").click()
+
+    expect(page.get_by_label("Text for all accounts")).to_have_value("Fresh today\n\n— Harbour Bakery")
+
+
+def test_an_emoji_is_found_and_inserted(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
+    page = open_composer(open_page, workspace)
+    page.get_by_label("Text for all accounts").fill("Off we go ")
+    page.locator("summary", has_text="Emoji").click()
+    checker.check(page, "compose-emoji")
+    page.get_by_label("Search by name").press_sequentially("rocket")
+    expect(page.locator(".emoji button")).to_have_count(1)
+    page.get_by_role("button", name="rocket").click()
+    page.get_by_role("button", name="rocket").click()
+
+    expect(page.get_by_label("Text for all accounts")).to_have_value("Off we go 🚀🚀")
