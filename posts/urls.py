@@ -10,6 +10,7 @@ from posts.dashboard import (
     calendar,
     calendar_feeds,
     calendar_moves,
+    chosen_posts,
     composer_views,
     listing,
     missed,
@@ -18,6 +19,7 @@ from posts.dashboard import (
     saved_filters,
     series,
     undo,
+    undo_of_several,
 )
 from posts.post_files.page import apply_file, export_posts, post_files
 from posts.queue_pages import account_queue, confirm_queue_change
@@ -70,6 +72,8 @@ urlpatterns = [
     path(f"{WORKSPACE_PAGES}/posts", listing.list_posts, name="posts"),
     path(f"{WORKSPACE_PAGES}/filters", saved_filters.save_current_filter, name="filter-save"),
     path(f"{WORKSPACE_PAGES}/filters/<int:filter_id>/delete", saved_filters.delete_filter, name="filter-delete"),
+    path(f"{WORKSPACE_PAGES}/posts/chosen", chosen_posts.chosen_posts, name="posts-chosen"),
+    path(f"{WORKSPACE_PAGES}/posts/chosen/undo", undo_of_several.undo_several, name="posts-undo"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>", post.show_post, name="post"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/edit", composer_views.edit_post, name="post-edit"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/cancel", post.cancel_post, name="post-cancel"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -19,6 +21,7 @@ from posts.dashboard.inputs import (
 from posts.dashboard.scheduling_words import publishing_message
 from posts.dashboard.shown_groups import prepare_groups_for_display
 from posts.dashboard.undo import due_time_with_undo_delay, undo_offer_of_release
+from posts.models import PostGroup
 from posts.serializers.requests import RejectPostSerializer
 from workspaces.selectors import names_of_users
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -72,4 +75,12 @@ def reject_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     reason = normalize_newlines_and_nul(page.request.POST.get("reason", "")).strip()
     data = validate_page_input(RejectPostSerializer, {"reason": reason} if reason else {})
     services.reject_post(caller=page.caller, post_group_id=group.id, **data)
-    return page.success_redirect_back("Rejected. The agent can read the reason.")
+    return page.success_redirect_back(_("Rejected. Whoever asked can read the reason."))
+
+
+def time_of_approval(page: WorkspacePage, group: PostGroup) -> tuple[bool, datetime | None]:
+    """Return whether a post is published once it is approved, and then when: in some seconds, or None for at once."""
+    now = timezone.now()
+    times = [each.scheduled_at for each in group.targets.all() if not each.slot]  # a slot that has passed leads to the next
+    publishes = not (group.scheduled_at and group.scheduled_at > now) and not all(at and at > now for at in times)
+    return publishes, due_time_with_undo_delay(page) if publishes else None

@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import HttpResponse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
 
 from accounts.models import ConnectedAccount
+from accounts.platforms.marks import platform_mark_from_sprite, platform_mark_sprite
 from accounts.platforms.registry import PLATFORMS, get_adapter, platform_label
 from agents.selectors import agents_of_workspace
 from posts import selectors
+from posts.dashboard.chosen_posts import chosen_posts_context
+from posts.dashboard.saved_filters import saved_filters_context
 from posts.dashboard.target_error_sentences import target_error_sentence
 from posts.day_lists import CalendarFilters
 from posts.models import PostTarget
 from posts.states import RETRYABLE_GROUP_STATUSES, GroupStatus, TargetStatus
+from posts.summaries import PostSummary
+from posts.tags import split_tags
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
 MAX_AGENTS = 200
+MAX_MARKS = 6
+EXCERPT_CHARACTERS = 140
 STATUSES_WITH_REASONS = RETRYABLE_GROUP_STATUSES
 MAX_SEARCHED_CHARACTERS = 100
+
+
+class PostRow(NamedTuple):
+    """A row of the list of posts; `reason` says why the post has failed."""
+
+    post: PostSummary
+    excerpt: str
+    marks: SafeString
+    reason: str
+    tags: list[str]
 
 
 @workspace_page()
@@ -33,19 +54,35 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
         workspace_id=page.workspace.id,
         status=status if status in GroupStatus.values else None,
         text=text or None,
+        tag=searched_tag(page) or None,
         limit=PER_PAGE,
         cursor=query.get("cursor"),
         **post_filters_from_query(page),
     )
     reasons = _failure_reasons([each.id for each in found.rows if each.status in STATUSES_WITH_REASONS])
+    tags = selectors.tags_of_posts([each.id for each in found.rows])
     return page.render(
         "posts/posts.html",
-        posts=[(each, reasons.get(each.id, "")) for each in found.rows],
+        posts=[_row(each, reasons.get(each.id, ""), tags.get(each.id, [])) for each in found.rows],
+        sprite=platform_mark_sprite(tuple(sorted({target.platform for post in found.rows for target in post.targets}))),
+        posts_address=page.url_of_page("posts"),
+        form_key=page.form_key,
+        **chosen_posts_context(page),
+        **saved_filters_context(page, "posts"),
         searched=text,
+        tag=searched_tag(page),
         next_cursor=found.next_cursor,
         states=GroupStatus.values,
         **post_filter_choices(page),
     )
+
+
+def _row(post: PostSummary, reason: str, tags: list[str]) -> PostRow:
+    platforms = list(dict.fromkeys(target.platform for target in post.targets))
+    marks = SafeString("".join(map(platform_mark_from_sprite, platforms[:MAX_MARKS])))
+    hidden = format_html('<span class="quiet">+{}</span>', len(platforms) - MAX_MARKS) if len(platforms) > MAX_MARKS else ""
+    shown = format_html('<span class="platform-marks">{}{}</span>', marks, hidden)
+    return PostRow(post, Truncator(post.text).chars(EXCERPT_CHARACTERS) or _("(no text)"), shown, reason, tags)
 
 
 def post_filters_from_query(page: WorkspacePage) -> dict[str, Any]:
@@ -59,6 +96,11 @@ def searched_text(page: WorkspacePage) -> str:
     return page.request.GET.get("q", "").replace("\0", "").strip()[:MAX_SEARCHED_CHARACTERS]
 
 
+def searched_tag(page: WorkspacePage) -> str:
+    """Return the tag of the posts that the calendar or the list shows, from the query string; an empty string for all."""
+    return next(iter(split_tags(page.request.GET.get("tag", "").replace("\0", "")[:MAX_SEARCHED_CHARACTERS])), "")
+
+
 def calendar_filters_from_query(page: WorkspacePage) -> CalendarFilters:
     """Read the filters of the calendar from the query string, which ignores platforms and states that do not exist."""
     query = page.request.GET
@@ -67,6 +109,7 @@ def calendar_filters_from_query(page: WorkspacePage) -> CalendarFilters:
         platform=platform if platform in PLATFORMS else None,
         status=status if status in GroupStatus.values else None,
         text=searched_text(page),
+        tag=searched_tag(page),
         **post_filters_from_query(page),
     )
 
@@ -88,5 +131,5 @@ def _failure_reasons(group_ids: Sequence[str]) -> dict[str, str]:
 
 
 def _account_label(account: ConnectedAccount) -> str:
-    sandbox = " (sandbox)" if account.sandbox else ""
+    sandbox = f" ({_('sandbox')})" if account.sandbox else ""
     return f"{get_adapter(account.platform).label}: {account.handle or account.external_id}{sandbox}"

@@ -67,7 +67,14 @@ OTHER_PAGES = {
     "not-found": "/dashboard/nothing",
 }
 # Routes that other tests open, or that return a file.
-CHECKED_ELSEWHERE = {"post-files-export", "media-describe", "audit-log-csv", "usage-charges", "settings-export"}
+CHECKED_ELSEWHERE = {
+    "posts-chosen",
+    "post-files-export",
+    "media-describe",
+    "audit-log-csv",
+    "usage-charges",
+    "settings-export",
+}
 READ_WITHOUT_SCRIPTS = [name for name in WORKSPACE_PAGES if not name.startswith(("compose", "post-edit"))]
 # Pages that are checked in an empty workspace, too.
 CHECKED_WITHOUT_ROWS = (

@@ -22,7 +22,7 @@ const shown = () => [...list.querySelectorAll("li:not([hidden]) a")];
 filter.addEventListener("input", () => {
   const words = filter.value.trim().toLowerCase();
   for (const item of list.children) item.hidden = !item.textContent.toLowerCase().includes(words);
-  goTo.querySelector("output").textContent = shown().length ? "" : "No page has this name.";
+  goTo.querySelector("output").textContent = shown().length ? "" : goTo.dataset.nothing;
 });
 goTo.addEventListener("keydown", (event) => {
   const links = shown();
@@ -36,10 +36,19 @@ goTo.addEventListener("close", () => { filter.value = ""; filter.dispatchEvent(n
 
 document.addEventListener("keydown", (event) => {
   const command = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
-  const alone = keysAlone.checked && !document.querySelector("main textarea") && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("input, textarea, select, dialog");
+  const alone = keysAlone.checked && !document.querySelector("main textarea") && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("input:not([type=checkbox]), textarea, select, dialog");
   const link = alone && document.querySelector(`#menu a[aria-keyshortcuts="${CSS.escape(event.key)}"]`);
   if (command || (alone && event.key === "?")) goTo.open || goTo.showModal();
   else if (link) link.click();
+  else if (alone && ["j", "k", "x"].includes(event.key)) useRow(event.key);
   else return;
   event.preventDefault();
 });
+
+// In a list or a calendar, j and k go to the next and to the previous row, and x checks or unchecks the row.
+function useRow(key) {
+  const rows = [...document.querySelectorAll("main .rows > li, main li.entry")];
+  const here = rows.indexOf(document.activeElement.closest("li"));
+  if (key === "x") rows[here]?.querySelector("[type=checkbox]")?.click();
+  else rows[Math.max(0, Math.min(rows.length - 1, here + (key === "j" ? 1 : -1)))]?.querySelector("a")?.focus();
+}

@@ -1,0 +1,194 @@
+"""What can be done with several posts at once: approve, move or cancel them, each by the plan of its own page.
+
+A preview makes the plans, and a confirmation commits them one by one: what is refused does not stop the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext_lazy, pgettext, pgettext_lazy
+
+from accounts.local_time import first_instant_at_local_time
+from config.api.errors import Conflict
+from config.pages.language import format_date
+from config.pages.sentences import PageRefusal
+from posts.content import UNCHANGED, PostEdit, own_scheduled_at
+from posts.dashboard.approval_words import waits_after_move
+from posts.dashboard.approvals import time_of_approval
+from posts.dashboard.undo import UndoOffer, undo_offer_of_deletion, undo_offer_of_move, undo_offer_of_release
+from posts.models import PostGroup
+from posts.plan import Plan
+from posts.services.cancel import plan_cancel
+from posts.services.changes import is_changeable
+from posts.services.review import plan_confirm
+from posts.services.target_moves import TargetTime, target_writes_with_times
+from posts.services.update import plan_update
+from posts.states import GroupStatus
+from workspaces.workspace_page import WorkspacePage
+
+TIME_PATTERN = "D j M Y, H:i"
+Words = str | Promise
+SHOWN_CHARACTERS = 1000  # of a post's text in the preview
+
+
+@dataclass(frozen=True)
+class Move:
+    """Where posts move: to a time, or by days and hours. Days keep the time of day on the workspace's clocks."""
+
+    at: datetime | None = None
+    days: int = 0
+    hours: int = 0
+
+    def time_for(self, page: WorkspacePage, before: datetime) -> datetime:
+        """Return the time to which a post at the time `before` moves."""
+        if self.at:
+            return self.at
+        local = before.astimezone(page.zone).replace(tzinfo=None, fold=0) + timedelta(days=self.days)
+        return (first_instant_at_local_time(local, page.zone) if self.days else before) + timedelta(hours=self.hours)
+
+
+@dataclass(frozen=True)
+class PreparedAction:
+    """An action on one post: what it does, in words, how to plan it, and how to offer its undo once it is committed.
+
+    `waits`: it sends the post to an owner or admin for approval.
+    """
+
+    words: str
+    plan: Callable[[], Plan]
+    undo: Callable[[], UndoOffer | None]
+    waits: bool = False
+
+
+@dataclass(frozen=True)
+class ChosenAction:
+    """An action on the posts that a person has chosen, with its words on pages and the operation that it is.
+
+    `possible`, `impossible`, `done` and `not_done` are sentences with a `%(count)d` of posts.
+    """
+
+    operation: str
+    title: Words
+    button: Words
+    confirm: Words
+    possible: Words
+    impossible: Words
+    on_its_own: Words
+    done: Words
+    not_done: Words
+    prepare: Callable[[WorkspacePage, PostGroup, Move], PreparedAction]
+
+
+def prepare_action(
+    page: WorkspacePage, action: ChosenAction, group: PostGroup, move: Move, version: int | None
+) -> PreparedAction:
+    """Prepare an action on a post, whose content must have the `version` that was shown, if it was. Raises API errors."""
+    if version not in (None, group.content_version):
+        raise Conflict("Somebody else changed the group in the meantime.")
+    return action.prepare(page, group, move)
+
+
+def _approval(page: WorkspacePage, group: PostGroup, move: Move) -> PreparedAction:
+    if group.status != GroupStatus.PENDING_CONFIRMATION:
+        raise PageRefusal(_("It does not await approval."))
+    if _has_unshown_content(group):
+        raise PageRefusal(_("It has more than is shown here. Open it to read it all, and approve it there."))
+    publishes, at = time_of_approval(page, group)
+    first = group.earliest_scheduled_at
+    words = pgettext("of a post", "Published") if publishes else _("Scheduled for a slot")
+    if first and not publishes:
+        words = _("Scheduled for %(time)s") % {"time": _in_words(page, first)}
+    return PreparedAction(
+        words,
+        lambda: plan_confirm(page.caller, group.id, content_version=group.content_version, scheduled_at=at),
+        lambda: undo_offer_of_release(group, group.id, publishes=publishes) if at or not publishes else None,
+    )
+
+
+def _moving(page: WorkspacePage, group: PostGroup, move: Move) -> PreparedAction:
+    moved = [each for each in group.targets.all() if is_changeable(each)]
+    if not moved:
+        raise PageRefusal(_("It is being published, or it is finished."))
+    times = {each.account_id: each.scheduled_at for each in moved if each.scheduled_at}
+    if len(times) < len(moved):
+        raise PageRefusal(_("It has no time yet. Open it to schedule it."))
+    later = {account_id: TargetTime(move.time_for(page, at), slot=False) for account_id, at in times.items()}
+    own = move.time_for(page, group.scheduled_at) if group.scheduled_at else UNCHANGED
+    edit = PostEdit(scheduled_at=own)
+    if len(moved) < len(group.targets.all()) or any(each.slot or own_scheduled_at(group, each) for each in moved):
+        edit = PostEdit(scheduled_at=own, targets=target_writes_with_times(group, later))
+    first = min(times.values())
+    waits, words = waits_after_move(page, group), f"{_in_words(page, first)} → {_in_words(page, move.time_for(page, first))}"
+    return PreparedAction(
+        _("%(move)s, and waits for approval") % {"move": words} if waits else words,
+        lambda: plan_update(page.caller, group.id, edit, content_version=group.content_version),
+        lambda: undo_offer_of_move(group, moved),
+        waits=waits,
+    )
+
+
+def _cancellation(page: WorkspacePage, group: PostGroup, move: Move) -> PreparedAction:
+    words = {
+        GroupStatus.DRAFT: pgettext("of a post", "Deleted"),
+        GroupStatus.PUBLISHING: _("Cancelled where it has not begun"),
+    }
+    return PreparedAction(
+        words.get(GroupStatus(group.status), pgettext("of a post", "Cancelled")),
+        lambda: plan_cancel(page.caller, group.id),
+        lambda: undo_offer_of_deletion(group),
+    )
+
+
+def _has_unshown_content(group: PostGroup) -> bool:
+    """Return whether a post has more than the preview shows: a long text, or accounts with own texts, threads or options."""
+    targets = group.targets.all()
+    return len(group.text) > SHOWN_CHARACTERS or any(each.options or each.shown_text != group.text for each in targets)
+
+
+def _in_words(page: WorkspacePage, at: datetime) -> str:
+    return format_date(at.astimezone(page.zone), TIME_PATTERN)
+
+
+ACTIONS = {
+    "approve": ChosenAction(
+        "posts.confirm",
+        title=gettext_lazy("Approve posts"),
+        button=gettext_lazy("Approve"),
+        confirm=gettext_lazy("Approve the checked posts"),
+        possible=ngettext_lazy("%(count)d post will be approved", "%(count)d posts will be approved", "count"),
+        impossible=ngettext_lazy("%(count)d cannot be approved", "%(count)d cannot be approved", "count"),
+        on_its_own=gettext_lazy("Each post is approved on its own: if one is refused, the others are approved."),
+        done=ngettext_lazy("%(count)d post approved.", "%(count)d posts approved.", "count"),
+        not_done=ngettext_lazy("%(count)d post was not approved.", "%(count)d posts were not approved.", "count"),
+        prepare=_approval,
+    ),
+    "move": ChosenAction(
+        "posts.update",
+        title=gettext_lazy("Move posts"),
+        button=gettext_lazy("Move"),
+        confirm=gettext_lazy("Move the checked posts"),
+        possible=ngettext_lazy("%(count)d post will be moved", "%(count)d posts will be moved", "count"),
+        impossible=ngettext_lazy("%(count)d cannot be moved", "%(count)d cannot be moved", "count"),
+        on_its_own=gettext_lazy("Each post is moved on its own: if one is refused, the others are moved."),
+        done=ngettext_lazy("%(count)d post moved.", "%(count)d posts moved.", "count"),
+        not_done=ngettext_lazy("%(count)d post was not moved.", "%(count)d posts were not moved.", "count"),
+        prepare=_moving,
+    ),
+    "cancel": ChosenAction(
+        "posts.cancel",
+        title=gettext_lazy("Cancel posts"),
+        button=pgettext_lazy("a post", "Cancel"),
+        confirm=gettext_lazy("Cancel the checked posts"),
+        possible=ngettext_lazy("%(count)d post will be cancelled", "%(count)d posts will be cancelled", "count"),
+        impossible=ngettext_lazy("%(count)d cannot be cancelled", "%(count)d cannot be cancelled", "count"),
+        on_its_own=gettext_lazy("Each post is cancelled on its own: if one is refused, the others are cancelled."),
+        done=ngettext_lazy("%(count)d post cancelled.", "%(count)d posts cancelled.", "count"),
+        not_done=ngettext_lazy("%(count)d post was not cancelled.", "%(count)d posts were not cancelled.", "count"),
+        prepare=_cancellation,
+    ),
+}

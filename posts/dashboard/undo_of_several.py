@@ -1,0 +1,61 @@
+"""Undoing an action on several posts. What they were before is kept in the session, since it is too long for an address."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.utils.translation import ngettext
+
+from config.api.errors import ApiError
+from config.pages.sentences import PageRefusal
+from posts.dashboard.approval_words import waiting_sentence
+from posts.dashboard.inputs import get_post_group_of_workspace
+from posts.dashboard.undo import TOO_LATE_MESSAGE, UNDO_TOKEN_SECONDS, UndoOffer, undo_for_one_of_several
+from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
+
+SESSION_KEY = "undo_of_several"
+
+
+def keep_undo_of_several(page: WorkspacePage, offers: Sequence[UndoOffer]) -> str:
+    """Keep how to undo an action on several posts, instead of the last such action; return the address of its button."""
+    token = secrets.token_urlsafe(16)
+    page.request.session[SESSION_KEY] = {
+        "token": token,
+        "workspace_id": page.workspace.id,
+        "ends": time.time() + UNDO_TOKEN_SECONDS,
+        "offers": [asdict(each) for each in offers],
+    }
+    seconds = max(each.seconds for each in offers)
+    return f"{page.url_of_page('posts-undo')}?{urlencode({'token': token, 'seconds': seconds or ''})}"
+
+
+@workspace_page("POST", operation="posts.update")
+def undo_several(page: WorkspacePage) -> HttpResponse:
+    """Dashboard action that undoes what the signed-in person has just done with several posts, as far as it is possible."""
+    kept = page.request.session.get(SESSION_KEY, {})
+    token = page.request.GET.get("token", "")
+    if (token, page.workspace.id) != (kept.get("token"), kept.get("workspace_id")) or kept["ends"] < time.time():
+        raise PageRefusal(str(TOO_LATE_MESSAGE))
+    undone, waiting, refused = 0, 0, 0
+    for content in kept["offers"]:
+        try:
+            offer = UndoOffer(**content)
+            waiting += undo_for_one_of_several(page, get_post_group_of_workspace(page, offer.subject), offer)
+            undone += 1
+        except ApiError as error:
+            record_refused_write(page, "posts.update", error)
+            refused += 1
+    del page.request.session[SESSION_KEY]
+    if refused:
+        stayed = ngettext("%(count)d post stayed as it is now.", "%(count)d posts stayed as they are now.", refused)
+        messages.error(page.request, " ".join([str(TOO_LATE_MESSAGE), stayed % {"count": refused}]))
+    if not undone:
+        return page.redirect(page.url_of_page("posts"))
+    words = ngettext("Undone for %(count)d post.", "Undone for %(count)d posts.", undone)
+    return page.success_redirect_back(f"{words % {'count': undone}} {waiting_sentence(waiting, undone)}".strip())
