@@ -19,6 +19,7 @@ PAGES = (
     "config.home.navigation.AGENT",
     "config.home.navigation.WEBHOOK_TEST",
     "config.notices.navigation.NOTICES",
+    "config.notices.navigation.NOTICE_CHANNELS",
     "posts.navigation.POSTS",
     "posts.navigation.POST",
     "posts.navigation.ACCOUNT_QUEUE",

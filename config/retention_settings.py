@@ -7,6 +7,8 @@ from __future__ import annotations
 
 RETENTION_RULES = [
     "config.notices.retention.ExpiredNoticesRule",
+    "config.notices.retention.FinishedChannelMessagesRule",
+    "config.notices.retention.DeletedWorkspaceChannelsRule",
     "config.notices.retention.PurgedWorkspaceNoticesRule",
     "config.notices.retention.PurgedWorkspaceDigestsRule",
     "config.console.operators.second_factor_removal.UnusedSecondFactorsRule",

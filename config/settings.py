@@ -220,6 +220,7 @@ WORKER_LOOPS = {
     "processor_events": "billing.worker_loops.ProcessorEventsLoop",
     "usage_reports": "billing.worker_loops.UsageReportsLoop",
     "mail": "workspaces.worker_loop.MailLoop",
+    "notice_channels": "config.notices.channels.worker_loop.NoticeChannelsLoop",
 }
 RETENTION = RETENTION_RULES
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -52,6 +53,15 @@ def approval_url(group: PostGroup) -> str | None:
     if group.status != GroupStatus.PENDING_CONFIRMATION:
         return None
     return post_page_url(group)
+
+
+def decision_url(group: PostGroup, decision: str) -> str:
+    """Return the address of a post's page for "approve" or "reject", bound to the present plan of the post.
+
+    If the post has changed since, the page offers neither until the person has read the post as it is now.
+    """
+    query = urlencode({"plan_hash": group.plan_hash or "", "decision": decision})
+    return f"{post_page_url(group)}?{query}#review"
 
 
 def post_page_url(group: PostGroup) -> str:

@@ -19,11 +19,11 @@ from django_celery_beat.admin import PeriodicTaskAdmin
 from django_celery_beat.models import PeriodicTask
 from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
 
-from config.api.admin import ReadOnlyAdmin
+from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import ReturningActionsAdmin, requires_confirmation
 from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
-from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
+from config.notices.models import ChannelMessage, Digest, NewsCursor, Notice, NoticeChannel, NoticeChoice
 
 admin.site.unregister([AccessAttempt, AccessFailureLog, AccessLog, Association, Group, Nonce, PeriodicTask, UserSocialAuth])
 
@@ -47,6 +47,24 @@ admin.site.register(
     list_select_related=("member",),
     indexed_lookups={"wrk": "member__workspace_id", "usr": "member__user_id"},
 )
+
+
+admin.site.register(
+    NoticeChannel,
+    _NoticesAdmin,
+    list_display=("id", "workspace", "kind", "created_at", "paused_at", "pause_reason"),
+)
+
+
+@admin.register(ChannelMessage)
+class ChannelMessageAdmin(ReadOnlyAdmin):
+    """The read-only admin table of messages to notice channels, without their bodies."""
+
+    list_display = ("id", "channel", "notice_kind", "created_at", "sent_at", "attempts", "last_error", "due_at")
+    list_filter = (WaitingJobFilter,)
+    list_select_related = ("channel",)
+    ordering = ("-created_at",)
+    indexed_lookups = {"wrk": "channel__workspace_id"}
 
 
 @admin.register(SecondFactor)

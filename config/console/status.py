@@ -17,6 +17,7 @@ from billing.models import BillingAlarm, ProcessorEvent, UsageReport
 from config.db.models import DueRow
 from config.jobs.claims import unclaimed_due_rows
 from config.jobs.models import Heartbeat
+from config.notices.models import ChannelMessage
 from media.models import MediaAsset
 from posts.models import PostTarget, Series
 from webhooks.models import Delivery, DeliveryStatus
@@ -31,6 +32,7 @@ QUEUE_MODELS: dict[str, type[DueRow]] = {
     "processor_events": ProcessorEvent,
     "usage_reports": UsageReport,
     "mail": OutgoingMail,
+    "notice_channels": ChannelMessage,
 }
 BEAT, RETENTION = "beat", "retention"  # heartbeats besides those of the loops (config/runtime/tasks.py)
 ALIVE_WITHIN = timedelta(seconds=30)

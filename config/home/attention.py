@@ -8,15 +8,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform_label
 from agents.models import ApiKey
 from billing.caps import SpendCapStatus
 from config.db.ids import lowest_id_at
+from config.notices.models import NoticeChannel
 from config.pages.templatetags.dashboard import money
 from posts.models import PostGroup
-from posts.selectors import groups_with_targets
+from posts.selectors import groups_with_targets, missed_post_ids
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.workspace_page import WorkspacePage
@@ -43,13 +46,16 @@ class NeedForAttention:
 
 def needs_for_attention(page: WorkspacePage, cap: SpendCapStatus) -> list[NeedForAttention]:
     """Return what needs a person in the workspace, first what keeps posts from being published."""
+    missed = missed_post_ids(workspace_id=page.workspace.id)
     groups = groups_with_targets().filter(workspace=page.workspace, status__in=GROUP_STATUSES_NEEDING_A_PERSON)
-    waiting = list(groups.order_by("-pk")[:SHOWN_POSTS])
+    waiting = list(groups.exclude(pk__in=missed).order_by("-pk")[:SHOWN_POSTS])
     return [
         *_lost_accounts(page),
+        *_missed_posts(page, len(missed)),
         *(_post(page, group) for group in waiting if group.status != GroupStatus.PENDING_CONFIRMATION),
         *(_post(page, group) for group in waiting if group.status == GroupStatus.PENDING_CONFIRMATION),
         *_dead_webhooks(page),
+        *_refused_channels(page),
         *_ending_keys(page),
         *_budget(page, cap),
     ]
@@ -58,8 +64,8 @@ def needs_for_attention(page: WorkspacePage, cap: SpendCapStatus) -> list[NeedFo
 def _lost_accounts(page: WorkspacePage) -> Iterator[NeedForAttention]:
     lost = ConnectedAccount.objects.filter(workspace=page.workspace, status=ConnectedAccount.Status.NEEDS_REAUTH)
     for account in lost.order_by("pk")[:SHOWN_ACCOUNTS]:
-        name = f"{platform_label(account.platform)} account {account.handle or account.external_id}"
-        sentence = f"{name}: posts to it fail until it is connected again."
+        named = {"platform": platform_label(account.platform), "account": account.handle or account.external_id}
+        sentence = _("%(platform)s account %(account)s: posts to it fail until it is connected again.") % named
         address = page.url_of_page("account", account_id=account.id)
         yield NeedForAttention("needs_reauth", sentence, address, (account.platform,))
 
@@ -69,11 +75,27 @@ def _post(page: WorkspacePage, group: PostGroup) -> NeedForAttention:
     named: dict[str, Any] = {} if waits else {"post_group_id": group.id}
     return NeedForAttention(
         group.status,
-        group.text[:200] or "(no text)",
+        group.text[:200] or _("(no text)"),
         page.url_of_page("approvals" if waits else "post", **named),
         tuple(dict.fromkeys(target.platform for target in group.targets.all())),
         group.created_at,
     )
+
+
+def _missed_posts(page: WorkspacePage, count: int) -> Iterator[NeedForAttention]:
+    """Yield one entry for all posts whose times were missed, which are sent or left on a page of their own."""
+    if count:
+        sentence = ngettext(
+            "1 post has missed its time, because the service was down or stopped. Send it now, or leave it.",
+            "%(number)s posts have missed their times, because the service was down or stopped. "
+            "Send them now, or leave them.",
+            count,
+        ) % {"number": _counted(count)}
+        yield NeedForAttention("failed", sentence, page.url_of_page("missed"), state_in_words=_("Missed"))
+
+
+def _counted(number: int) -> str:
+    return str(number) if number <= MAX_COUNTED else f"{MAX_COUNTED}+"
 
 
 def _dead_webhooks(page: WorkspacePage) -> Iterator[NeedForAttention]:
@@ -81,9 +103,25 @@ def _dead_webhooks(page: WorkspacePage) -> Iterator[NeedForAttention]:
     recent = Delivery.objects.filter(pk__gte=lowest_id_at("dlv", timezone.now() - timedelta(days=WEBHOOK_DAYS)))
     dead = recent.filter(workspace=page.workspace, status=DeliveryStatus.DEAD_LETTER)[: MAX_COUNTED + 1].count()
     if dead:
-        count = str(dead) if dead <= MAX_COUNTED else f"{MAX_COUNTED}+"
-        sentence = f"{count} webhook deliver{'y was' if dead == 1 else 'ies were'} given up this week."
+        sentence = ngettext(
+            "%(number)s webhook delivery was given up this week.",
+            "%(number)s webhook deliveries were given up this week.",
+            dead,
+        ) % {"number": _counted(dead)}
         yield NeedForAttention("dead_letter", sentence, f"{page.url_of_page('webhooks')}?status=dead_letter")
+
+
+def _refused_channels(page: WorkspacePage) -> Iterator[NeedForAttention]:
+    """Yield an entry for each notice channel that was paused because its service refuses every notice."""
+    if not page.may_manage:
+        return
+    paused = NoticeChannel.objects.filter(workspace=page.workspace, paused_at__isnull=False).exclude(pause_reason="")
+    for channel in paused.order_by("paused_at"):
+        sentence = _("Notices no longer reach the channel %(name)s.") % {"name": channel.name}
+        address = page.url_of_page("notice-channels")
+        yield NeedForAttention(
+            "failed", f"{sentence} {channel.pause_reason}", address, at=channel.paused_at, state_in_words=_("Paused")
+        )
 
 
 def _ending_keys(page: WorkspacePage) -> Iterator[NeedForAttention]:
@@ -93,14 +131,23 @@ def _ending_keys(page: WorkspacePage) -> Iterator[NeedForAttention]:
     now = timezone.now()
     current = ApiKey.objects.filter(workspace=page.workspace, revoked_at=None, retiring_since=None).select_related("agent")
     for key in current.filter(expires_at__gt=now, expires_at__lt=now + timedelta(days=KEY_DAYS)).order_by("expires_at")[:5]:
-        whose = f"The key of {key.agent.name}" if key.agent else f"The API key “{key.name}”"
+        sentence = _("The key of %(name)s ends soon.") if key.agent else _("The API key “%(name)s” ends soon.")
         address = page.url_of_page("agent", agent_id=key.agent.id) if key.agent else page.url_of_page("api-keys")
-        yield NeedForAttention("retiring", f"{whose} ends soon.", address, at=key.expires_at, state_in_words="Ends soon")
+        yield NeedForAttention(
+            "retiring",
+            sentence % {"name": (key.agent or key).name},
+            address,
+            at=key.expires_at,
+            state_in_words=_("Ends soon"),
+        )
 
 
 def _budget(page: WorkspacePage, cap: SpendCapStatus) -> Iterator[NeedForAttention]:
     """Yield an entry if the month's budget is nearly spent."""
     limit, used = cap.cap_plus_free_credit_cents or 0, cap.spent_cents + cap.reserved_cents
     if limit and used >= NEARLY_SPENT * limit:
-        sentence = f"{money(used)} of this month's {money(limit)} is spent or reserved."
-        yield NeedForAttention("partial", sentence, page.url_of_page("usage"), state_in_words="Budget")
+        sentence = _("%(used)s of this month's %(limit)s is spent or reserved.") % {
+            "used": money(used),
+            "limit": money(limit),
+        }
+        yield NeedForAttention("partial", sentence, page.url_of_page("usage"), state_in_words=_("Budget"))

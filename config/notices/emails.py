@@ -7,23 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils.translation import gettext, ngettext, pgettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from agents.models import ApiKey
-from billing.nearly_spent_budgets import WorkspaceBudgetUse, nearly_spent_budgets
+from billing.nearly_spent_budgets import nearly_spent_budgets
+from config.notices.email_lines import (
+    budget_line,
+    delivery_line,
+    described_post,
+    new_network_line,
+    plan_line,
+    time_in_words,
+)
 from config.notices.events import BUDGET_THRESHOLDS
 from config.notices.models import Notice, NoticeKind
+from config.pages.language import format_date
 from posts.models import PostGroup, SeriesOccurrence
-from posts.post_group_json import approval_url
+from posts.post_group_json import approval_url, decision_url
 from posts.selectors import groups_with_targets
 from posts.states import RETRYABLE_GROUP_STATUSES, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
@@ -32,12 +40,17 @@ from workspaces.models import Workspace
 from workspaces.services import MailItem, MailMessage, one_line_name
 
 MAX_LINES = 10  # of one e-mail; the linked page shows all
-PLAN_HASH_LENGTH = len("sha256:") + 12  # as much of it as a person compares
 STATUS_PHRASES = {
-    GroupStatus.FAILED: "failed",
-    GroupStatus.PARTIAL: "failed on some of its accounts",
-    GroupStatus.UNCONFIRMED: "may or may not be published",
+    GroupStatus.FAILED: _("failed"),
+    GroupStatus.PARTIAL: _("failed on some of its accounts"),
+    GroupStatus.UNCONFIRMED: _("may or may not be published"),
 }
+STATUS_SUBJECTS = {
+    GroupStatus.FAILED: _("A post of %(workspace)s failed"),
+    GroupStatus.PARTIAL: _("A post of %(workspace)s failed on some of its accounts"),
+    GroupStatus.UNCONFIRMED: _("A post of %(workspace)s may or may not be published"),
+}
+MANY_POSTS = _("%(number)s posts of %(workspace)s failed or may not be published")
 
 
 @dataclass(frozen=True)
@@ -58,7 +71,11 @@ def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None
-    more = [MailItem(f"and {body.number - len(body.items)} more")] if body.number > len(body.items) else []
+    more = (
+        [MailItem(gettext("and %(number)s more") % {"number": body.number - len(body.items)})]
+        if body.number > len(body.items)
+        else []
+    )
     return MailMessage(
         subject=body.subject,
         workspace_name=one_line_name(workspace.name),
@@ -68,7 +85,8 @@ def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice
         button=body.button,
         address=body.address,
         until=body.until,
-        reason=f"You get this as a member of {one_line_name(workspace.name)}. Change which notices you get here:",
+        reason=gettext("You get this as a member of %(workspace)s. Change which notices you get here:")
+        % {"workspace": one_line_name(workspace.name)},
         choices_address=_page(workspace, "notices"),
     )
 
@@ -79,17 +97,30 @@ def _approvals(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     if not number:
         return None
     return _Body(
-        f"A post waits for approval in {name}" if number == 1 else f"{number} posts wait for approval in {name}",
+        ngettext(
+            "A post waits for approval in %(workspace)s",
+            "%(number)s posts wait for approval in %(workspace)s",
+            number,
+        )
+        % {"number": number, "workspace": name},
         [
-            MailItem(_described(group, workspace), _plan_line(group), approval_url(group) or "")
+            MailItem(
+                described_post(group, workspace),
+                plan_line(group),
+                approval_url(group) or "",
+                decision_url(group, "approve"),
+                decision_url(group, "reject"),
+            )
             for group in groups[:MAX_LINES]
         ],
         number,
-        "Nothing is published until somebody approves it. The page of each post shows what would be published, and the "
-        "whole hash of its plan.",
-        "See all posts that wait for approval",
+        gettext(
+            "Nothing is published until somebody approves it. The page of each post shows what would be published, and the "
+            "whole hash of its plan."
+        ),
+        gettext("See all posts that wait for approval"),
         _page(workspace, "approvals"),
-        "Approve or reject each post before its time. One that is approved later is published at once.",
+        gettext("Approve or reject each post before its time. One that is approved later is published at once."),
     )
 
 
@@ -98,22 +129,24 @@ def _posts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     number, shown = groups.count(), list(groups[:MAX_LINES])
     if not number:
         return None
-    became = STATUS_PHRASES[GroupStatus(shown[0].status)] if number == 1 else "failed or may not be published"
+    subject = STATUS_SUBJECTS[GroupStatus(shown[0].status)] if number == 1 else MANY_POSTS
     return _Body(
-        f"{'A post' if number == 1 else f'{number} posts'} of {one_line_name(workspace.name)} {became}",
+        subject % {"number": number, "workspace": one_line_name(workspace.name)},
         [
             MailItem(
-                f"{_described(group, workspace)}: {STATUS_PHRASES[GroupStatus(group.status)]}",
+                f"{described_post(group, workspace)}: {STATUS_PHRASES[GroupStatus(group.status)]}",
                 address=_page(workspace, "post", post_group_id=group.id),
             )
             for group in shown
         ],
         number,
-        "Open a post to see the reason, and to retry it. If a post may be published, check on the platform first and enter "
-        "the result: it is not retried automatically.",
-        "See all posts that need attention",
+        gettext(
+            "Open a post to see the reason, and to retry it. If a post may be published, check on the platform first and "
+            "enter the result: it is not retried automatically."
+        ),
+        gettext("See all posts that need attention"),
         _page(workspace, "home"),
-        "There is no deadline. Nothing more is published until somebody acts.",
+        gettext("There is no deadline. Nothing more is published until somebody acts."),
     )
 
 
@@ -125,18 +158,21 @@ def _accounts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     if not number:
         return None
     return _Body(
-        f"An account of {name} has to be reconnected"
-        if number == 1
-        else f"{number} accounts of {name} have to be reconnected",
+        ngettext(
+            "An account of %(workspace)s has to be reconnected",
+            "%(number)s accounts of %(workspace)s have to be reconnected",
+            number,
+        )
+        % {"number": number, "workspace": name},
         [
             MailItem(f"{get_adapter(row.platform).label}: {one_line_name(row.handle or row.external_id)}")
             for row in rows[:MAX_LINES]
         ],
         number,
-        "The platform no longer accepts the connection. Connect the account again.",
-        "Reconnect",
+        gettext("The platform no longer accepts the connection. Connect the account again."),
+        gettext("Reconnect"),
         _page(workspace, "accounts"),
-        "Posts to the account fail until it is reconnected.",
+        gettext("Posts to the account fail until it is reconnected."),
     )
 
 
@@ -145,25 +181,31 @@ def _series(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         series__in=notices.values("about"), at__gt=timezone.now(), error__isnull=False, group=None, withdrawn=False
     )
     rows = refused.select_related("series").order_by("at")
-    number, name = rows.count(), one_line_name(workspace.name)
+    number, name, series = rows.count(), one_line_name(workspace.name), pgettext("one series", "Series")
     if not number:
         return None
     return _Body(
-        f"A post of a series of {name} could not be scheduled"
-        if number == 1
-        else f"{number} posts of series of {name} could not be scheduled",
+        ngettext(
+            "A post of a series of %(workspace)s could not be scheduled",
+            "%(number)s posts of series of %(workspace)s could not be scheduled",
+            number,
+        )
+        % {"number": number, "workspace": name},
         [
             MailItem(
-                f"{one_line_name(row.series.name or 'Series')}, {_time(row.at, workspace)}: "
+                f"{one_line_name(row.series.name or series)}, {time_in_words(row.at, workspace)}: "
                 f"{one_line_name(row.error['message'])}"
             )
             for row in rows[:MAX_LINES]
         ],
         number,
-        "Remove the reason, or have the series changed or the post skipped by the API. The calendar shows what is scheduled.",
-        "Open the calendar",
+        gettext(
+            "Remove the reason, or have the series changed or the post skipped by the API. "
+            "The calendar shows what is scheduled."
+        ),
+        gettext("Open the calendar"),
         _page(workspace, "calendar"),
-        "The service tries again until the time of the post.",
+        gettext("The service tries again until the time of the post."),
     )
 
 
@@ -174,15 +216,18 @@ def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None
         return None
     shown = rows.select_related("event").defer("event__payload").order_by("-pk")[:MAX_LINES]
     return _Body(
-        f"A webhook delivery of {name} was given up"
-        if number == 1
-        else f"{number} webhook deliveries of {name} were given up",
-        [MailItem(f"{row.event.kind} to {row.host or 'an address that is not allowed'}, {_why(row)}") for row in shown],
+        ngettext(
+            "A webhook delivery of %(workspace)s was given up",
+            "%(number)s webhook deliveries of %(workspace)s were given up",
+            number,
+        )
+        % {"number": number, "workspace": name},
+        [MailItem(delivery_line(row)) for row in shown],
         number,
-        "All attempts failed, so your receiver did not get the event. Fix the receiver, then replay the delivery.",
-        "See the deliveries",
+        gettext("All attempts failed, so your receiver did not get the event. Fix the receiver, then replay the delivery."),
+        gettext("See the deliveries"),
         _page(workspace, "webhooks"),
-        f"A delivery can be replayed until {EVENT_RETENTION.days} days after its event.",
+        gettext("A delivery can be replayed until %(days)s days after its event.") % {"days": EVENT_RETENTION.days},
     )
 
 
@@ -193,16 +238,21 @@ def _budgets(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     if not uses:
         return None
     most = max(uses, key=lambda use: use.used_percent)
-    share = "All" if most.used_percent >= 100 else f"{most.used_percent} %"
+    subject = gettext("%(percent)s %% of the budget of %(workspace)s for %(month)s is used")
+    if most.used_percent >= 100:
+        subject = gettext("All of the budget of %(workspace)s for %(month)s is used")
+    month = format_date(most.month, "F Y")
     return _Body(
-        f"{share} of the budget of {one_line_name(workspace.name)} for {most.month:%B %Y} is used",
-        [MailItem(_spent(use)) for use in uses],
+        subject % {"percent": most.used_percent, "workspace": one_line_name(workspace.name), "month": month},
+        [MailItem(budget_line(use)) for use in uses],
         len(uses),
-        "Posts beyond the budget are refused; posts already scheduled are published. To raise it, change the cap in the "
-        "settings or subscribe.",
-        "See how the budget was used",
+        gettext(
+            "Posts beyond the budget are refused; posts already scheduled are published. To raise it, change the cap in the "
+            "settings or subscribe."
+        ),
+        gettext("See how the budget was used"),
         _page(workspace, "usage"),
-        "The budget of the next month begins on its first day, at 00:00 UTC.",
+        gettext("The budget of the next month begins on its first day, at 00:00 UTC."),
     )
 
 
@@ -212,15 +262,18 @@ def _keys(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     if not number:
         return None
     return _Body(
-        f"An API key of {name} was used from another network"
-        if number == 1
-        else f"{number} API keys of {name} were used from other networks",
-        [MailItem(_new_network(row, workspace)) for row in rows.order_by("-new_network_at")[:MAX_LINES]],
+        ngettext(
+            "An API key of %(workspace)s was used from another network",
+            "%(number)s API keys of %(workspace)s were used from other networks",
+            number,
+        )
+        % {"number": number, "workspace": name},
+        [MailItem(new_network_line(row, workspace)) for row in rows.order_by("-new_network_at")[:MAX_LINES]],
         number,
-        "If nobody in your team uses that network, the key may have leaked: revoke it and create another one.",
-        "See the API keys",
+        gettext("If nobody in your team uses that network, the key may have leaked: revoke it and create another one."),
+        gettext("See the API keys"),
         _page(workspace, "api-keys"),
-        "A key works until it is revoked or ends.",
+        gettext("A key works until it is revoked or ends."),
     )
 
 
@@ -237,42 +290,6 @@ _BODIES: dict[NoticeKind, Callable[[Workspace, QuerySet[Notice]], _Body | None]]
 
 def _groups(notices: QuerySet[Notice]) -> QuerySet[PostGroup]:
     return groups_with_targets().filter(pk__in=notices.values("about")).order_by("-pk")
-
-
-def _described(group: PostGroup, workspace: Workspace) -> str:
-    """Return the line that describes a post in a notice e-mail: its platforms and times, but not its text."""
-    names = dict.fromkeys(get_adapter(target.platform).label for target in group.targets.all())
-    first = group.earliest_scheduled_at
-    when = f"for {_time(first, workspace)}" if first else "without a time"
-    return f"To {', '.join(names)}, {when}, created {_time(group.created_at, workspace)}"
-
-
-def _plan_line(group: PostGroup) -> str:
-    """Return the beginning of the hash of a post's plan, for a notice e-mail; the page of the post shows the whole hash."""
-    return f"Plan {group.plan_hash[:PLAN_HASH_LENGTH]}…" if group.plan_hash else ""
-
-
-def _why(row: Delivery) -> str:
-    return f"last answer {row.last_status_code}" if row.last_status_code else "no answer"
-
-
-def _new_network(key: ApiKey, workspace: Workspace) -> str:
-    details = [*(key.seen_networks or [])[-1:], *([_time(key.new_network_at, workspace)] if key.new_network_at else [])]
-    return f"{one_line_name(key.name)} ({key.prefix}…): {', '.join(details)}"
-
-
-def _spent(use: WorkspaceBudgetUse) -> str:
-    used, limit = _money(use.used_cents), _money(use.limit_cents)
-    return f"{use.month:%B %Y}: {used} of {limit} is spent or reserved for scheduled posts"
-
-
-def _money(cents: int) -> str:
-    return f"${cents // 100:,}.{cents % 100:02d}"
-
-
-def _time(moment: datetime, workspace: Workspace) -> str:
-    local = timezone.localtime(moment, ZoneInfo(workspace.default_timezone))
-    return f"{date_format(local, 'j M Y, H:i')} ({workspace.default_timezone})"
 
 
 def _page(workspace: Workspace, route: str, **named: str) -> str:

@@ -32,11 +32,11 @@ class EventNeedingNotice:
 
 
 def _events(*kinds: EventKind) -> QuerySet[Event]:
-    """Find occurrences for notices among the webhook events of the given kinds; sandbox events cause no e-mail notices."""
+    """Return those that need notices among the webhook events of the given kinds; sandbox events cause no e-mail notices."""
     return Event.objects.filter(sandbox=False, kind__in=kinds)
 
 
-# Where occurrences are found, except budgets: the rows, and their columns with the time and the affected resource's id.
+# Where events are found, except budgets: the rows, and their columns with the time and the affected resource's id.
 _SOURCES: dict[NoticeKind, tuple[QuerySet[Any], str, str]] = {
     NoticeKind.APPROVAL: (_events(EventKind.PENDING_CONFIRMATION), "created_at", "post_group_id"),
     NoticeKind.POST: (_events(EventKind.FAILED, EventKind.PARTIAL, EventKind.UNCONFIRMED), "created_at", "post_group_id"),
@@ -67,7 +67,7 @@ def events_needing_notice(kind: NoticeKind, *, since: datetime, limit: int) -> l
 
 
 def _nearly_spent_budgets(limit: int) -> list[EventNeedingNotice]:
-    """Find the occurrences for which budget notices are due: 80 % or 100 % used (spent or reserved), not reported yet."""
+    """Return the events for which budget notices are due: 80 % or 100 % used (spent or reserved), not reported yet."""
     found = [
         EventNeedingNotice(
             budget.workspace_id,

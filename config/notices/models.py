@@ -1,14 +1,18 @@
-"""The models of e-mail notices: the notices, the e-mails that collect them (digests), and each member's choice."""
+"""The models of notices: the notices, the digests that collect them, each member's choice, and channels beside e-mail."""
 
 from __future__ import annotations
 
+import uuid
 from datetime import datetime, timedelta
 
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
+from config.db.encryption import EncryptedJSONField
 from config.db.ids import ID_LENGTH
+from config.db.models import DueRow, TimestampedModel
 from workspaces.models import Member, Workspace
 
 MIN_PAUSE, MAX_PAUSE = timedelta(minutes=10), timedelta(hours=6)
@@ -17,13 +21,13 @@ MIN_PAUSE, MAX_PAUSE = timedelta(minutes=10), timedelta(hours=6)
 class NoticeKind(models.TextChoices):
     """The kinds of e-mail notices as the models store them; each member can turn each kind on or off."""
 
-    APPROVAL = "approval", "A post waits for approval"
-    POST = "post", "A post failed, or it is not known whether it is out"
-    ACCOUNT = "account", "An account has to be reconnected"
-    DELIVERY = "delivery", "A webhook delivery was given up"
-    BUDGET = "budget", "80 % or all of a month's budget is used"
-    SERIES = "series", "A post of a series could not be scheduled"
-    KEY = "key", "An API key was used from another network"
+    APPROVAL = "approval", _("A post waits for approval")
+    POST = "post", _("A post failed, or it is not known whether it is out")
+    ACCOUNT = "account", _("An account has to be reconnected")
+    DELIVERY = "delivery", _("A webhook delivery was given up")
+    BUDGET = "budget", _("80 % or all of a month's budget is used")
+    SERIES = "series", _("A post of a series could not be scheduled")
+    KEY = "key", _("An API key was used from another network")
 
 
 # These recur for as long as something is broken. The other kinds each need one response.
@@ -103,7 +107,7 @@ class Notice(models.Model):
 
 
 class NoticeChoice(models.Model):
-    """Which kinds of notices one member wants, all in one row; members without a row get the default of their role."""
+    """The kinds of e-mail notices that one member has turned on or off; without a row, the member's role decides."""
 
     member = models.OneToOneField(Member, on_delete=models.CASCADE, primary_key=True, related_name="notice_choice")
     chosen = models.JSONField(default=dict)  # {kind: bool}
@@ -113,3 +117,59 @@ class NoticeChoice(models.Model):
 
     def __str__(self) -> str:
         return f"notices of member {self.member_id}"
+
+
+class ChannelKind(models.TextChoices):
+    """Where a notice channel sends notices, beside e-mail."""
+
+    SLACK = "slack", "Slack"
+    TELEGRAM = "telegram", "Telegram"
+    WEBHOOK = "webhook", "Webhook"
+
+
+class NoticeChannel(TimestampedModel):
+    """A channel to which a workspace sends notices: a Slack or Telegram chat, or a webhook receiver.
+
+    `destination` is as `channels/destinations.py` returns it. A channel is paused by a person, or by the service if the
+    receiver refuses it for good; `pause_reason` then says why.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=10, choices=ChannelKind.choices)
+    name = models.CharField(max_length=60)
+    destination = EncryptedJSONField()
+    notice_kinds = models.JSONField(default=list)  # values of NoticeKind
+    paused_at = models.DateTimeField(null=True)
+    pause_reason = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "name"], name="notice_channel_name_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} channel {self.pk}"
+
+
+class ChannelMessage(DueRow):
+    """A notice on its way to a channel. The body is encrypted, and deleted once it is sent or has finally failed.
+
+    `notice_kind` is empty for a test notice. `attempts` counts the attempts that were begun.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    channel = models.ForeignKey(NoticeChannel, on_delete=models.CASCADE, related_name="messages")
+    notice_kind = models.CharField(max_length=10, choices=NoticeKind.choices, blank=True)
+    body = EncryptedJSONField(null=True)  # the JSON of the request
+    attempts = models.PositiveIntegerField(default=0)
+    last_error = models.CharField(max_length=300, blank=True)
+    sent_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["due_at"], name="channel_message_due", condition=Q(due_at__isnull=False)),
+            models.Index(fields=["created_at"], name="channel_message_age"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)

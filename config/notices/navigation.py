@@ -5,3 +5,4 @@ from __future__ import annotations
 from config.pages.navigation import DashboardPage
 
 NOTICES = DashboardPage("notices")
+NOTICE_CHANNELS = DashboardPage("notice-channels")

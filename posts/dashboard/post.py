@@ -39,7 +39,10 @@ MAX_ROWS = 50  # maximum number of events, and of deliveries
 
 @workspace_page()
 def show_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard page that shows one post; it reloads itself while the post is being published."""
+    """Dashboard page that shows one post; it reloads itself while the post is being published.
+
+    The links in notices add the hash of the plan that they are about, and the decision (`decision_url`).
+    """
     group = get_post_group_of_workspace(page, post_group_id)
     [shown] = prepare_groups_for_display(page.workspace.id, [group])
     about: dict[str, Any] = {
@@ -55,6 +58,8 @@ def show_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         events=webhooks.latest_events_of_post_group(**about),
         deliveries=webhooks.list_deliveries(**about).rows,
         now=timezone.now(),
+        decision=page.request.GET.get("decision", ""),
+        is_outdated=page.request.GET.get("plan_hash", group.plan_hash or "") != (group.plan_hash or ""),
         **_possible(page, shown),
     )
 

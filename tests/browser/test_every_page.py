@@ -57,6 +57,8 @@ WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "settings": ("settings", {}),
     "members": ("members", {}),
     "notices": ("notices", {}),
+    "notice-channels": ("notice-channels", {}),
+    "snippets": ("snippets", {}),
 }
 OTHER_PAGES = {
     "workspaces": "/dashboard/?all=1",
@@ -89,6 +91,7 @@ CHECKED_WITHOUT_ROWS = (
     "usage",
     "audit-log",
     "snippets",
+    "notice-channels",
 )
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django_celery_beat.models import ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule
 from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
 
-from accounts.models import ConnectionAttempt
+from accounts.models import Avatar, ConnectedAccount, ConnectionAttempt
 from agents.models import Agent, ApiKey, ClaimToken, OAuthClient, OAuthGrant
 from auditlog.services import record_entry
 from billing.models import (
@@ -32,13 +32,23 @@ from config.api.caller import system_caller
 from config.api.models import IdempotencyRecord
 from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
-from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
+from config.notices.models import ChannelMessage, Digest, NewsCursor, Notice, NoticeChannel, NoticeChoice
 from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile
 from posts.models import CalendarFeed, ImportedRow, PostGroup, PostTarget, Series, StoredPlan
 from tests import factories
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery, SigningSecret
-from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, UserSession, Workspace
+from workspaces.models import (
+    EndedIdentity,
+    Invitation,
+    Member,
+    OutgoingMail,
+    SignInLink,
+    Snippet,
+    User,
+    UserSession,
+    Workspace,
+)
 
 SECRET = "canary-that-nobody-may-see"
 DIGEST = "c0ffee" * 10 + "beef"
@@ -67,19 +77,7 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
         ClaimToken.objects.create(agent=agent, token_sha256=DIGEST, expires_at=now),
         *_of_oauth(agent),
         SigningSecret.objects.create(workspace=workspace, secret=SECRET, previous_secret=SECRET, previous_until=now),
-        ConnectionAttempt.objects.create(
-            workspace=workspace,
-            actor_kind="user",
-            actor_id=operator.pk,
-            platform=account.platform,
-            state_sha256=DIGEST,
-            code_sha256=DIGEST,
-            redirect_uri="https://example.com/",
-            begun={"state": SECRET},
-            stored={"verifier": SECRET},
-            opened=[{"tokens": SECRET}],
-            expires_at=now,
-        ),
+        *_of_accounts(account, operator),
         *_of_media(asset, group),
         ImportedRow.objects.create(key="1" * 64, group=group),
         _plan(workspace),
@@ -91,9 +89,27 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
             id="1" * 64, operation="posts.create", fingerprint=DIGEST, body={"token": SECRET}, expires_at=now
         ),
         Heartbeat.objects.create(duty="publish", beat_at=now),
-        Notice.objects.create(workspace=workspace, kind="budget", occurrence="2027-03", at=now),
-        Digest.objects.create(workspace=workspace, kind="budget"),
-        NewsCursor.objects.create(kind="budget", seen_until=now),
+        *_of_notices(workspace),
+    ]
+
+
+def _of_accounts(account: ConnectedAccount, operator: User) -> list[Model]:
+    now = timezone.now()
+    return [
+        Avatar.objects.create(account=account, content=SECRET.encode(), due_at=now),
+        ConnectionAttempt.objects.create(
+            workspace=account.workspace,
+            actor_kind="user",
+            actor_id=operator.pk,
+            platform=account.platform,
+            state_sha256=DIGEST,
+            code_sha256=DIGEST,
+            redirect_uri="https://example.com/",
+            begun={"state": SECRET},
+            stored={"verifier": SECRET},
+            opened=[{"tokens": SECRET}],
+            expires_at=now,
+        ),
     ]
 
 
@@ -111,11 +127,26 @@ def _of_people(workspace: Workspace, operator: User, mail: OutgoingMail) -> list
             mail=mail,
             expires_at=now,
         ),
+        SignInLink.objects.create(token_sha256=DIGEST, email="b@example.com", expires_at=now),
+        Snippet.objects.create(workspace=workspace, name="Bread", kind="hashtags", text="#bread #rye"),
         EndedIdentity.objects.create(digest="0" * 64, ended_at=now),
         NoticeChoice.objects.create(member=member),
         CalendarFeed.objects.create(member=member, token_sha256=DIGEST),
         SecondFactor.create_or_replace_unconfirmed(operator),
         _session_of(workspace.owner_user),
+    ]
+
+
+def _of_notices(workspace: Workspace) -> list[Model]:
+    now = timezone.now()
+    destination = {"bot_token": SECRET, "chat_id": "-1"}
+    channel = NoticeChannel.objects.create(workspace=workspace, kind="telegram", name="News", destination=destination)
+    return [
+        channel,
+        ChannelMessage.objects.create(channel=channel, body={"text": SECRET}, due_at=now),
+        Notice.objects.create(workspace=workspace, kind="budget", occurrence="2027-03", at=now),
+        Digest.objects.create(workspace=workspace, kind="budget"),
+        NewsCursor.objects.create(kind="budget", seen_until=now),
     ]
 
 

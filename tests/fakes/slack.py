@@ -23,6 +23,7 @@ from typing import Any
 
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, ReceivedRequest
+from tests.fakes.slack_blocks import are_valid_blocks
 from tests.fakes.slack_files import UPLOADS, SlackFiles
 from tests.fakes.slack_oauth import Refused, SlackOAuth, arguments
 
@@ -30,7 +31,7 @@ WEBHOOK, ACCESS, AUTH_TEST = "webhook", "oauth.v2.access", "auth.test"
 LIST, INFO, POST_MESSAGE = "conversations.list", "conversations.info", "chat.postMessage"
 ANNOUNCE, UPLOAD = "files.getUploadURLExternal", "upload"
 SHARE, FILE_INFO = "files.completeUploadExternal", "files.info"
-TEAM, MESSAGE_ARGUMENTS = "T024BE7LD", frozenset({"text", "thread_ts", "mrkdwn", "unfurl_links", "unfurl_media"})
+TEAM, MESSAGE_ARGUMENTS = "T024BE7LD", frozenset({"text", "thread_ts", "mrkdwn", "unfurl_links", "unfurl_media", "blocks"})
 
 _HOOK = re.compile(r"/services/(T[A-Z0-9]+)/(B[A-Z0-9]+)/([A-Za-z0-9]+)")
 _CONTROL = re.compile(r"<([@#!][^>]+|[a-z]+:[^>]+)>")
@@ -245,6 +246,8 @@ class FakeSlack(FaultyServer):
             raise Refused("invalid_arguments" if status == 200 else "invalid_payload", status)
         if not text.strip():
             raise Refused("no_text", status)
+        if "blocks" in given and not are_valid_blocks(given["blocks"]):
+            raise Refused("invalid_blocks", status)
         if len(text) > 40_000:
             raise Refused("msg_too_long", status)
         parent = given.get("thread_ts")

@@ -144,6 +144,8 @@ class TelegramMethods:
         thread = given.number("message_thread_id")
         if thread and (chat.id, thread) not in self.topics:
             raise bad_request("message thread not found")
+        keyboard = (given.value("reply_markup", "reply keyboard markup") or {}).get("inline_keyboard", [])
+        _check_keyboard(keyboard)
         preview = given.value("link_preview_options", "link preview options") or {}
         return {
             "silent": given.flag("disable_notification"),
@@ -151,6 +153,7 @@ class TelegramMethods:
             "preview": not preview.get("is_disabled"),
             "reply_to": reply.get("message_id"),
             "thread": thread or None,
+            "keyboard": keyboard,
         }
 
     def _store(self, chat: Chat, draft: Draft, options: Mapping[str, Any], group_id: str) -> dict[str, Any]:
@@ -175,6 +178,15 @@ class TelegramMethods:
         if sent.file:
             shown[draft.kind] = {"file_id": f"file-{chat.id}-{sent.message_id}", "file_size": len(sent.file.content)}
         return shown
+
+
+def _check_keyboard(keyboard: list[list[dict[str, str]]]) -> None:
+    """Check the buttons below a message, of which this stand-in knows those with a URL."""
+    for button in (button for row in keyboard for button in row):
+        if not button.get("text"):
+            raise bad_request("text buttons are unallowed in the inline keyboard")
+        if not button.get("url", "").startswith(("http://", "https://", "tg://")):
+            raise bad_request(f"inline keyboard button URL '{button.get('url', '')}' is invalid: Unsupported URL protocol")
 
 
 def _marked(text: str, parse_mode: str) -> telegram_markup.Marked:

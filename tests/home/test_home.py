@@ -24,7 +24,7 @@ from tests.conftest import ApiClient
 from tests.contract.operations import OPERATIONS
 from tests.factories import workspace_key
 from tests.people import sign_in_here
-from tests.posts.rows import NOON, TOMORROW, create
+from tests.posts.rows import NOON, TOMORROW, create, fail_as_missed
 from tests.webhooks.rows import emit
 from webhooks.models import Delivery
 from workspaces.models import User, Workspace
@@ -96,6 +96,26 @@ def test_upcoming_posts_and_spending_are_shown(
     assert "$0.85 of this month&#x27;s $1.00 is spent or reserved" in " ".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("missed", "sentence"),
+    [
+        (1, "1 post has missed its time, because the service was down or stopped. Send it now, or leave it."),
+        (2, "2 posts have missed their times, because the service was down or stopped. Send them now, or leave them."),
+    ],
+)
+def test_missed_posts_are_counted_and_linked_in_one_entry(
+    clock: Any, browser: Client, workspace: Workspace, api: ApiClient, account: ConnectedAccount, missed: int, sentence: str
+) -> None:
+    for number in range(missed):
+        fail_as_missed(create(api, account, text=f"Missed {number}", scheduled_at=TOMORROW)["id"])
+
+    needs = home(browser, workspace).partition('id="this-week"')[0]
+
+    assert sentence in needs
+    assert needs.count(f'href="/dashboard/workspaces/{workspace.id}/missed"') == 1
+    assert "Missed 0" not in needs
+
+
 def test_given_up_webhooks_and_ending_keys_need_a_person(browser: Client, workspace: Workspace) -> None:
     workspace_key(workspace)
     workspace_key(workspace)
@@ -123,6 +143,16 @@ def test_this_week_shows_its_posts_with_the_marks_of_their_platforms(
     assert week.count("<h3>") == 7
     assert week.partition('aria-current="date"')[2].partition("</h3>")[0].count(f"date={NOON.date()}") == 1
     assert f'/posts/{post["id"]}"' in week
+    assert f'aria-label="{get_adapter(account.platform).label}"' in week
+
+
+def test_this_week_shows_the_pictures_of_accounts(
+    clock: object, browser: Client, workspace: Workspace, api: ApiClient, account: ConnectedAccount
+) -> None:
+    create(api, account, scheduled_at=TOMORROW)
+    ConnectedAccount.objects.update(avatar_digest="0123456789abcdef")
+    week = home(browser, workspace).partition('id="this-week"')[2].partition('id="next"')[0]
+    assert f'src="/dashboard/workspaces/{workspace.id}/accounts/{account.id}/avatar/0123456789abcdef" alt=""' in week
     assert f'aria-label="{get_adapter(account.platform).label}"' in week
 
 
@@ -159,5 +189,5 @@ def test_the_page_needs_few_queries(
 ) -> None:
     for status in (GroupStatus.FAILED, GroupStatus.PENDING_CONFIRMATION) * 5:
         group(workspace, "Some text", status)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(25):
         home(browser, workspace)

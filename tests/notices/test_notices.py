@@ -19,7 +19,7 @@ from config.notices.sending import create_and_send_notices
 from tests import factories
 from tests.conftest import ApiClient
 from tests.fakes.receiver import Receiver
-from tests.notices.rounds import ended, real_account, scheduled, send_emails, subjects
+from tests.notices.rounds import decision_url, ended, real_account, scheduled, send_emails, subjects
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import NOON, create
 from tests.webhooks.sending import deliver_until_idle
@@ -57,7 +57,8 @@ def test_a_post_that_waits_for_approval_is_reported(
     assert message.to == [workspace.owner_user.email]
     assert (
         "- To Bluesky, for 17 Mar 2027, 12:00 (UTC), created 10 Mar 2027, 13:00 (UTC)\n"
-        f"  Plan {group['plan_hash'][:19]}…\n  {group['approval_url']}\n"
+        f"  Plan {group['plan_hash'][:19]}…\n"
+        f"  Approve: {decision_url(group, 'approve')}\n  Reject: {decision_url(group, 'reject')}\n"
     ) in message.body
     assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/approvals\n" in message.body
     assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/settings/notices\n" in message.body
@@ -65,6 +66,7 @@ def test_a_post_that_waits_for_approval_is_reported(
     [(content, kind)] = cast(EmailMultiAlternatives, message).alternatives
     page = cast(str, content)
     assert (kind, f"Plan {group['plan_hash'][:19]}…" in page, group["approval_url"] in page) == ("text/html", True, True)
+    assert decision_url(group, "reject").replace("&", "&amp;") in page
     assert "Nobody may read" not in f"{message.body}{page}"
     assert send_emails() == []
 

@@ -13,8 +13,9 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import ConnectedAccount
 from accounts.services.tokens import mark_needs_reauth_unless_renewed
 from config.api.caller import operator_caller
+from config.notices.creation import create_notices
 from config.notices.models import NoticeKind
-from config.notices.sending import create_and_send_notices, create_notices
+from config.notices.sending import create_and_send_notices
 from config.runtime.tasks import run_retention
 from tests import factories
 from tests.conftest import ApiClient

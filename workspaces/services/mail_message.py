@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.utils.translation import gettext
 
 MAX_NAME_LENGTH = 80
 
@@ -21,11 +22,19 @@ class MailItem:
     text: str
     detail: str = ""
     address: str = ""
+    approve_address: str = ""
+    reject_address: str = ""
+
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """Return what a reader can open from this item of the e-mail: labels with their URLs."""
+        decisions = [(gettext("Approve"), self.approve_address), (gettext("Reject"), self.reject_address)]
+        return [(label, address) for label, address in decisions if address] or [("Open", self.address)] * bool(self.address)
 
 
 @dataclass(frozen=True)
 class MailMessage:
-    """An e-mail about a workspace: what happened, what the reader can do, the one button for it, and until when.
+    """An e-mail: what happened, what the reader can do, the one button for it, and until when.
 
     `workspace_name` is "" for an e-mail that is not about a workspace. `reason` says why the reader gets the e-mail, and
     `choices_address` is the page on which the reader can turn it off.
@@ -72,4 +81,5 @@ def one_line_name(name: str) -> str:
 
 
 def _listed(item: MailItem) -> str:
-    return "\n  ".join(part for part in (f"- {item.text}", item.detail, item.address) if part)
+    links = [f"{label}: {address}" for label, address in item.links] if item.approve_address else [item.address]
+    return "\n  ".join(part for part in (f"- {item.text}", item.detail, *links) if part)

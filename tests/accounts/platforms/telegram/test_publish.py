@@ -42,7 +42,14 @@ def test_a_text_is_marked_up_only_with_a_parse_mode(
     assert (markdown.text, [entity["type"] for entity in markdown.entities]) == ("bold a_b 1.", ["bold", "italic"])
 
 
-DEFAULTS = {"silent": False, "protected": False, "preview": True, "reply_to": None, "thread": None}
+DEFAULTS: dict[str, Any] = {
+    "silent": False,
+    "protected": False,
+    "preview": True,
+    "reply_to": None,
+    "thread": None,
+    "keyboard": [],
+}
 
 
 @pytest.mark.parametrize(

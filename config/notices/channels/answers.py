@@ -1,0 +1,59 @@
+"""What the answer to a message of a notice channel means: sent, to be tried again, given up, or the channel is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from accounts.platforms.errors import PlatformError, ReauthRequired
+from accounts.platforms.http.errors import PlatformHttpError
+from accounts.platforms.slack import webhook as slack
+from accounts.platforms.telegram import client as telegram
+from config.notices.models import ChannelKind, NoticeChannel
+from config.outbound import Response
+from webhooks.sender import AttemptOutcome, DeliveryVerdict
+
+
+class Result(Enum):
+    """What follows from an attempt to send a message of a notice channel."""
+
+    SENT = auto()
+    TRY_AGAIN = auto()
+    GIVE_UP = auto()  # the service refuses this message for good
+    PAUSE_CHANNEL = auto()  # the service refuses every message for good
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The result of an attempt, the reason in words, and how many seconds the service asks to wait."""
+
+    result: Result
+    reason: str = ""
+    retry_after: float = 0.0
+
+
+def read_outcome(channel: NoticeChannel, outcome: AttemptOutcome) -> Reading:
+    """Return what follows from an attempt to send a message to the notice channel."""
+    if outcome.verdict is DeliveryVerdict.DELIVERED:
+        return Reading(Result.SENT)
+    refused = outcome.verdict is DeliveryVerdict.REFUSED
+    if outcome.status_code is None or channel.kind == ChannelKind.WEBHOOK:
+        result = Result.PAUSE_CHANNEL if refused else Result.TRY_AGAIN
+        return Reading(result, outcome.error or "", outcome.retry_after)
+    error, known = _platform_error(channel, Response(outcome.status_code, {}, (outcome.excerpt or "").encode()))
+    if isinstance(known, ReauthRequired):
+        return Reading(Result.PAUSE_CHANNEL, known.message)
+    for_good = known is None and error.from_api and error.status in (400, 413)
+    reason = f"{channel.get_kind_display()} answered {error.status}: {error.reason}"
+    return Reading(
+        Result.GIVE_UP if for_good else Result.TRY_AGAIN, reason, max(outcome.retry_after, error.retry_after or 0.0)
+    )
+
+
+def _platform_error(channel: NoticeChannel, response: Response) -> tuple[PlatformHttpError, PlatformError | None]:
+    """Return an error response of Slack or Telegram, and what it means if it has a meaning of its own there."""
+    if channel.kind == ChannelKind.SLACK:
+        refusal = slack.WebhookError(response)
+        return refusal, slack.ERRORS.platform_specific_error(refusal)
+    error = telegram.BotApiError(response, channel.destination["bot_token"])
+    return error, telegram.ERRORS.platform_specific_error(error)

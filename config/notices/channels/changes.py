@@ -1,0 +1,177 @@
+"""Services that add, change, test, pause and remove the notice channels of a workspace, for its owners and admins."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Prefetch
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_noop
+
+from auditlog.services import record_entry
+from config.api.caller import Caller, require_role
+from config.api.errors import Conflict, InvalidState, ValidationFailed, missing_or_foreign_id_error
+from config.notices.channels.destinations import checked_destination
+from config.notices.channels.queue import drop_waiting_messages, queue_messages
+from config.notices.models import ChannelKind, ChannelMessage, NoticeChannel
+from workspaces.models import Workspace
+from workspaces.services import MailMessage, lock_workspace, one_line_name
+from workspaces.services.members import ADMIN_ROLES
+
+MAX_CHANNELS = 10  # of a workspace
+
+
+def notice_channels(*, caller: Caller, workspace_id: str) -> list[NoticeChannel]:
+    """Return the workspace's notice channels by name, each with its newest message in the list `latest`.
+
+    Raises UserSessionRequired, NotFound, Forbidden.
+    """
+    require_role(caller, workspace_id, *ADMIN_ROLES, write=False)
+    newest = ChannelMessage.objects.order_by("-created_at").defer("body")[:1]
+    channels = NoticeChannel.objects.filter(workspace_id=workspace_id).order_by("name")
+    return list(channels.prefetch_related(Prefetch("messages", newest, to_attr="latest")))
+
+
+def add_channel(
+    *,
+    caller: Caller,
+    workspace_id: str,
+    kind: ChannelKind,
+    name: str,
+    notice_kinds: Sequence[str],
+    destination: Mapping[str, str],
+) -> NoticeChannel:
+    """Add a notice channel to the workspace; `destination` has the fields of its kind, as a person entered them.
+
+    Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, ValidationFailed, Conflict (MAX_CHANNELS).
+    """
+    require_role(caller, workspace_id, *ADMIN_ROLES)
+    checked = checked_destination(kind, destination, caller)
+    with transaction.atomic():
+        lock_workspace(workspace_id)  # so that concurrent requests cannot exceed the limit together
+        if NoticeChannel.objects.filter(workspace_id=workspace_id).count() >= MAX_CHANNELS:
+            message = f"The workspace already has {MAX_CHANNELS} channels."
+            raise Conflict(message, suggested_action="Remove one that nobody reads.")
+        channel = NoticeChannel(workspace_id=workspace_id, kind=kind, name=name, destination=checked)
+        channel.notice_kinds = list(notice_kinds)
+        _save(channel)
+        _record(caller, "notice_channels.create", channel)
+    return channel
+
+
+def change_channel(
+    *, caller: Caller, workspace_id: str, channel_id: uuid.UUID, name: str, notice_kinds: Sequence[str]
+) -> None:
+    """Change the name of a notice channel, and which notices it gets.
+
+    Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, ValidationFailed.
+    """
+    require_role(caller, workspace_id, *ADMIN_ROLES)
+    with transaction.atomic():
+        channel = _locked_channel(workspace_id, channel_id)
+        channel.name, channel.notice_kinds = name, list(notice_kinds)
+        _save(channel)
+        _record(caller, "notice_channels.update", channel)
+
+
+def send_test_notice(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -> None:
+    """Queue a test notice for a notice channel that is not paused, unless an earlier one is still on its way.
+
+    Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, InvalidState.
+    """
+    require_role(caller, workspace_id, *ADMIN_ROLES)
+    with transaction.atomic():
+        channel = _locked_channel(workspace_id, channel_id)
+        if channel.paused_at:
+            raise InvalidState("The channel is paused.", suggested_action="Resume it, then send the test.")
+        if channel.messages.filter(notice_kind="", due_at__isnull=False).exists():
+            raise InvalidState("The last test notice is still on its way.", suggested_action="Wait until it has arrived.")
+        queue_messages([channel], _test_message(channel.workspace))
+        _record(caller, "notice_channels.test", channel)
+
+
+def pause_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -> None:
+    """Pause a notice channel: it gets no notices, not even later those of the time in between.
+
+    Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
+    """
+    require_role(caller, workspace_id, *ADMIN_ROLES)
+    with transaction.atomic():
+        channel = _locked_channel(workspace_id, channel_id)
+        channel.paused_at, channel.pause_reason = timezone.now(), ""
+        channel.save()
+        drop_waiting_messages(channel)
+        _record(caller, "notice_channels.pause", channel)
+
+
+def resume_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -> None:
+    """Let a paused notice channel get notices again, from the next one on.
+
+    Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
+    """
+    require_role(caller, workspace_id, *ADMIN_ROLES)
+    with transaction.atomic():
+        channel = _locked_channel(workspace_id, channel_id)
+        channel.paused_at, channel.pause_reason = None, ""
+        channel.save()
+        _record(caller, "notice_channels.resume", channel)
+
+
+def remove_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -> None:
+    """Remove a notice channel with its secrets and its messages.
+
+    Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
+    """
+    require_role(caller, workspace_id, *ADMIN_ROLES)
+    with transaction.atomic():
+        channel = _locked_channel(workspace_id, channel_id)
+        _record(caller, "notice_channels.delete", channel)
+        channel.delete()
+
+
+def _locked_channel(workspace_id: str, channel_id: uuid.UUID) -> NoticeChannel:
+    lock_workspace(workspace_id)
+    channels = NoticeChannel.objects.select_related("workspace").select_for_update(of=("self",))
+    channel = channels.filter(workspace_id=workspace_id, pk=channel_id).first()
+    if channel is None:
+        raise missing_or_foreign_id_error(None, "notice channel")
+    return channel
+
+
+def _save(channel: NoticeChannel) -> None:
+    """Save the notice channel. Raises ValidationFailed if another one has its name."""
+    try:
+        with transaction.atomic():
+            channel.save()
+    except IntegrityError as error:
+        raise ValidationFailed.for_field("name", gettext_noop("Another channel has this name.")) from error
+
+
+def _test_message(workspace: Workspace) -> MailMessage:
+    name = one_line_name(workspace.name)
+    page = reverse("notice-channels", kwargs={"workspace_id": workspace.pk})
+    return MailMessage(
+        subject=f"A test notice of {name}",
+        workspace_name=name,
+        happened=f"A test notice of {name}.",
+        todo="Notices of the workspace arrive here from now on.",
+        button="Change the channels",
+        address=f"{settings.BASE_URL}{page}",
+        until="There is nothing to do.",
+        reason="",
+    )
+
+
+def _record(caller: Caller, operation: str, channel: NoticeChannel) -> None:
+    record_entry(
+        caller=caller,
+        operation=operation,
+        workspace_id=channel.workspace_id,
+        resource_type="notice_channel",
+        resource_id=str(channel.pk),
+        metadata={"kind": channel.kind, "notices": channel.notice_kinds},
+    )

@@ -1,0 +1,158 @@
+"""The queue of messages to notice channels: queues them, claims due ones for a worker, and records what became of them.
+
+A message may be sent twice if a worker dies after sending it and before saving that, as e-mail may.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+
+import orjson
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from auditlog.services import record_entry
+from config.api.caller import WorkspaceStatus, system_caller
+from config.db.encryption import SealedValueError
+from config.jobs.backoff import retry_pause_from_list
+from config.jobs.claims import claim_due, claimed_row_queryset
+from config.jobs.wake_up import wake_worker_loop_after_commit
+from config.notices.channels.answers import Reading, Result, read_outcome
+from config.notices.channels.destinations import addressed_body, request_url
+from config.notices.channels.message_bodies import build_body, event_name
+from config.notices.models import ChannelKind, ChannelMessage, NoticeChannel, NoticeKind
+from webhooks.sender import AttemptOutcome, DeliveryRequest
+from webhooks.services import get_or_create_signing_secrets
+from webhooks.signing import signature_header_value, signed_delivery_headers
+from workspaces.services import MailMessage
+
+logger = logging.getLogger(__name__)
+CHANNELS_LOOP = "notice_channels"
+LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
+MAX_RETRY_AFTER_SECONDS = 36_000.0
+MAX_REASON = 300
+PAUSED = "The channel was paused."
+
+
+def queue_for_channels(*, workspace_id: str, kind: NoticeKind, message: MailMessage) -> bool:
+    """Queue a notice for each channel of the workspace that wants this kind and is not paused; False if there is none.
+
+    The channels are locked, so that none is removed before the caller's transaction has committed.
+    """
+    active = NoticeChannel.objects.filter(workspace_id=workspace_id, paused_at=None).order_by("pk")
+    channels = [channel for channel in active.select_for_update(no_key=True) if kind in channel.notice_kinds]
+    queue_messages(channels, message, kind=kind)
+    return bool(channels)
+
+
+def queue_messages(channels: Iterable[NoticeChannel], message: MailMessage, *, kind: str = "") -> None:
+    """Queue a message for these notice channels, to be sent by a worker after the caller's transaction has committed."""
+    rows = [ChannelMessage(channel=channel, notice_kind=kind, due_at=timezone.now()) for channel in channels]
+    for row in rows:
+        row.body = build_body(row, message)
+    ChannelMessage.objects.bulk_create(rows)
+    wake_worker_loop_after_commit(CHANNELS_LOOP)
+
+
+def claim_messages(limit: int) -> list[ChannelMessage]:
+    """Claim up to `limit` due messages of notice channels for this worker, and count the attempts that begin."""
+    rows = ChannelMessage.objects.select_related("channel__workspace")
+    claimed = claim_due(rows, limit=limit, lease=LEASE)
+    ChannelMessage.objects.filter(pk__in=[row.pk for row in claimed]).update(attempts=F("attempts") + 1)
+    for row in claimed:
+        row.attempts += 1
+    return claimed
+
+
+def signing_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str, tuple[str, ...]]:
+    """Return the secrets that sign the webhooks among the given messages, by workspace; deleted workspaces are left out."""
+    channels = [message.channel for message in messages if message.channel.kind == ChannelKind.WEBHOOK]
+    return get_or_create_signing_secrets(
+        channel.workspace_id for channel in channels if channel.workspace.status != WorkspaceStatus.DELETED
+    )
+
+
+def request_or_reading(message: ChannelMessage, secrets: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | Reading:
+    """Return the HTTP request of an attempt to send a claimed message, or what follows if there is nothing to send.
+
+    `secrets` are the signing secrets of workspaces that have webhook messages.
+    """
+    channel = message.channel
+    if channel.workspace.status == WorkspaceStatus.DELETED:
+        return Reading(Result.GIVE_UP, "The workspace was deleted.")
+    if channel.paused_at:
+        return Reading(Result.GIVE_UP, PAUSED)
+    if message.attempts > len(settings.WEBHOOK_RETRY_SCHEDULE) + 1:
+        return Reading(Result.GIVE_UP, "No attempt was finished.")
+    try:
+        destination = channel.destination
+        body = orjson.dumps(addressed_body(channel.kind, destination, message.body or {}))
+        url = request_url(channel.kind, destination)
+    except SealedValueError as error:
+        logger.error("The notice %s cannot be sent: %s", message.pk, error)
+        return Reading(Result.TRY_AGAIN, "The channel's secrets cannot be read.")
+    headers = {"content-type": "application/json"}
+    if channel.kind == ChannelKind.WEBHOOK:
+        if channel.workspace_id not in secrets:
+            return Reading(Result.TRY_AGAIN, "The workspace's signing secret cannot be read.")
+        signature = signature_header_value(secrets[channel.workspace_id], body, at=int(timezone.now().timestamp()))
+        headers = signed_delivery_headers(str(message.pk), event_name(message), signature)
+    return DeliveryRequest(url, body, headers)
+
+
+def record_outcome(message: ChannelMessage, outcome: AttemptOutcome | Reading) -> None:
+    """Save what became of a claimed message: sent, tried again later, or given up; a refused channel is paused."""
+    channel = message.channel
+    reading = outcome if isinstance(outcome, Reading) else read_outcome(channel, outcome)
+    with transaction.atomic():
+        if reading.result is Result.TRY_AGAIN:
+            _retry_later(message, reading)
+        elif reading.result is Result.SENT:
+            _finish(message, sent_at=timezone.now(), last_error="")
+        else:
+            _finish(message, last_error=reading.reason[:MAX_REASON])
+        if reading.result is Result.PAUSE_CHANNEL and not channel.paused_at:
+            _pause_refused_channel(channel, reading.reason)
+
+
+def drop_waiting_messages(channel: NoticeChannel) -> None:
+    """Give up the messages that wait to be sent to a notice channel, because it is being paused."""
+    waiting = channel.messages.filter(due_at__isnull=False)
+    waiting.update(due_at=None, lease_until=None, body=None, last_error=PAUSED)
+
+
+def _retry_later(message: ChannelMessage, reading: Reading) -> None:
+    retry_after = min(reading.retry_after, MAX_RETRY_AFTER_SECONDS)
+    pause = retry_pause_from_list(settings.WEBHOOK_RETRY_SCHEDULE, message.attempts, retry_after=retry_after)
+    reason = reading.reason[:MAX_REASON]
+    if pause is None:
+        _finish(message, last_error=reason)
+        logger.warning("The notice %s is given up: %s", message.pk, reason)
+        return
+    waiting = claimed_row_queryset(ChannelMessage.objects.filter(due_at__isnull=False), message)
+    waiting.update(due_at=timezone.now() + pause, lease_until=None, last_error=reason)
+
+
+def _finish(message: ChannelMessage, **outcome: object) -> None:
+    """Mark a message of a notice channel as sent or failed and delete its body."""
+    claimed_row_queryset(ChannelMessage.objects.all(), message).update(due_at=None, lease_until=None, body=None, **outcome)
+
+
+def _pause_refused_channel(channel: NoticeChannel, reason: str) -> None:
+    now = timezone.now()
+    active = NoticeChannel.objects.filter(pk=channel.pk, paused_at=None)
+    if not active.update(paused_at=now, pause_reason=reason[:MAX_REASON], updated_at=now):
+        return
+    drop_waiting_messages(channel)
+    record_entry(
+        caller=system_caller(channel.workspace_id, retention_tier=channel.workspace.retention_tier),
+        operation="notice_channels.pause",
+        workspace_id=channel.workspace_id,
+        resource_type="notice_channel",
+        resource_id=str(channel.pk),
+        metadata={"kind": channel.kind},
+    )

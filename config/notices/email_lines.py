@@ -1,0 +1,74 @@
+"""The lines of e-mail notices about posts, webhook deliveries, API keys and budgets, in the language of the e-mail."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from accounts.platforms.registry import get_adapter
+from agents.models import ApiKey
+from billing.nearly_spent_budgets import WorkspaceBudgetUse
+from config.pages.language import format_date
+from posts.models import PostGroup
+from webhooks.models import Delivery
+from workspaces.models import Workspace
+from workspaces.services import one_line_name
+
+PLAN_HASH_LENGTH = len("sha256:") + 12  # as much of it as a person compares
+
+
+def described_post(group: PostGroup, workspace: Workspace) -> str:
+    """Return the line that describes a post in a notice e-mail: its platforms and times, but not its text."""
+    names = dict.fromkeys(get_adapter(target.platform).label for target in group.targets.all())
+    first = group.earliest_scheduled_at
+    words = gettext("To %(platforms)s, for %(time)s, created %(created)s")
+    if not first:
+        words = gettext("To %(platforms)s, without a time, created %(created)s")
+    return words % {
+        "platforms": ", ".join(names),
+        "time": time_in_words(first, workspace) if first else "",
+        "created": time_in_words(group.created_at, workspace),
+    }
+
+
+def plan_line(group: PostGroup) -> str:
+    """Return the beginning of the hash of a post's plan, for a notice e-mail; the page of the post shows the whole hash."""
+    return gettext("Plan %(hash)s…") % {"hash": group.plan_hash[:PLAN_HASH_LENGTH]} if group.plan_hash else ""
+
+
+def delivery_line(row: Delivery) -> str:
+    """Return the line of a notice e-mail about a webhook delivery: its event, the receiver's host and the last answer."""
+    line = gettext("%(event)s to %(host)s, last answer %(status)s")
+    if not row.last_status_code:
+        line = gettext("%(event)s to %(host)s, no answer")
+    host = row.host or gettext("an address that is not allowed")
+    return line % {"event": row.event.kind, "host": host, "status": row.last_status_code}
+
+
+def new_network_line(key: ApiKey, workspace: Workspace) -> str:
+    """Return the line of a notice e-mail about a key that was used from a new network: its name, the network and the time."""
+    details = [
+        *(key.seen_networks or [])[-1:],
+        *([time_in_words(key.new_network_at, workspace)] if key.new_network_at else []),
+    ]
+    return f"{one_line_name(key.name)} ({key.prefix}…): {', '.join(details)}"
+
+
+def budget_line(use: WorkspaceBudgetUse) -> str:
+    """Return the line of a notice e-mail about a budget: its month, and how much of it is used."""
+    used, limit = _money(use.used_cents), _money(use.limit_cents)
+    words = gettext("%(month)s: %(used)s of %(limit)s is spent or reserved for scheduled posts")
+    return words % {"month": format_date(use.month, "F Y"), "used": used, "limit": limit}
+
+
+def _money(cents: int) -> str:
+    return f"${cents // 100:,}.{cents % 100:02d}"
+
+
+def time_in_words(moment: datetime, workspace: Workspace) -> str:
+    """Return a time in the workspace's time zone, with the zone's name, in the language of the e-mail."""
+    local = timezone.localtime(moment, ZoneInfo(workspace.default_timezone))
+    return f"{format_date(local, 'j M Y, H:i')} ({workspace.default_timezone})"
