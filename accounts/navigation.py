@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy as _
+
 from accounts.models import ConnectedAccount
 from config.pages.navigation import MAX_SHOWN_COUNT, DashboardPage
 
@@ -15,4 +17,6 @@ def count_accounts_to_reconnect(workspace_id: str) -> int:
     return lost[: MAX_SHOWN_COUNT + 1].count()
 
 
-ACCOUNTS = DashboardPage("accounts", "Accounts", "user-circle", "Connections", count_waiting=count_accounts_to_reconnect)
+ACCOUNTS = DashboardPage(
+    "accounts", _("Accounts"), "user-circle", _("Connections"), count_waiting=count_accounts_to_reconnect
+)

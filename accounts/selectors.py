@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from accounts.models import Avatar, ConnectedAccount, ConnectionAttempt
 from accounts.platforms.base import Platform
@@ -72,11 +73,12 @@ def connection_initiator_name(attempt: ConnectionAttempt) -> str:
     """Query the display name of the agent, API key or person that began an OAuth connection attempt."""
     if attempt.actor_kind == "agent":
         name = Agent.objects.filter(pk=attempt.actor_id).values_list("name", flat=True).first()
-        return f"the agent “{name}”"
+        return _("the agent “%(name)s”") % {"name": name}
     if attempt.actor_kind == "api_key":
         key = ApiKey.objects.filter(pk=attempt.actor_id).first()
-        return f"the API key “{key.name}” ({key.prefix}…)" if key else "an API key"
-    return str(User.objects.filter(pk=attempt.actor_id).first() or "a person")
+        named = {"name": key.name, "prefix": key.prefix} if key else {}
+        return _("the API key “%(name)s” (%(prefix)s…)") % named if key else _("an API key")
+    return str(User.objects.filter(pk=attempt.actor_id).first() or _("a person"))
 
 
 def connection_method_requirements(platform: Platform, method: str) -> dict[str, Any]:

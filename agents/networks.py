@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
+from django.utils.translation import gettext_noop
+
 from config.api.client_address import plain_ip_address
 
 MAX_ALLOWED_NETWORKS = 20  # maximum number of networks in one key's list
@@ -25,7 +27,9 @@ def normalize_network(text: str) -> str:
     except ValueError:
         raise ValueError(_network_error(text)) from None
     if isinstance(network, IPv6Network) and (network.network_address.ipv4_mapped or network.network_address.scope_id):
-        raise ValueError("Must be an IPv4 network, or an IPv6 network without an embedded IPv4 address or a zone.")
+        raise ValueError(
+            gettext_noop("Must be an IPv4 network, or an IPv6 network without an embedded IPv4 address or a zone.")
+        )
     return str(network)
 
 
@@ -50,7 +54,7 @@ def _network_error(text: str) -> str:
     try:
         network = ip_network(text, strict=False)
     except ValueError:
-        return "Must be a network such as 203.0.113.0/24 or 2001:db8::/32, or one address."
+        return gettext_noop("Must be a network such as 203.0.113.0/24 or 2001:db8::/32, or one address.")
     return f"Has bits set after its prefix; write {network}."
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy as _
+
 from config.pages.navigation import DashboardPage
 
-USAGE = DashboardPage("usage", "Usage", "chart-bar", "Workspace")
+USAGE = DashboardPage("usage", _("Usage"), "chart-bar", _("Workspace"))

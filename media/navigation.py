@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy as _
+
 from config.pages.navigation import DashboardPage
 
-MEDIA = DashboardPage("media", "Media", "photo")
+MEDIA = DashboardPage("media", _("Media"), "photo")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy as _
+
 from config.pages.navigation import MAX_SHOWN_COUNT, DashboardPage
 from posts.models import PostGroup
 from posts.states import GroupStatus
@@ -17,13 +19,13 @@ def count_posts_awaiting_approval(workspace_id: str) -> int:
 
 
 CALENDAR = DashboardPage(
-    "calendar", "Calendar", "calendar-days", in_bottom_bar=True, also_for=("posts", "missed", "calendar-feeds", "files")
+    "calendar", _("Calendar"), "calendar-days", in_bottom_bar=True, also_for=("posts", "missed", "calendar-feeds", "files")
 )
-NEW_POST = DashboardPage("compose", "New post", "pencil-square", in_bottom_bar=True, key="n")
+NEW_POST = DashboardPage("compose", _("New post"), "pencil-square", in_bottom_bar=True, key="n")
 APPROVALS = DashboardPage(
-    "approvals", "Approvals", "check-circle", in_bottom_bar=True, count_waiting=count_posts_awaiting_approval
+    "approvals", _("Approvals"), "check-circle", in_bottom_bar=True, count_waiting=count_posts_awaiting_approval
 )
-SERIES = DashboardPage("series", "Series", "arrow-path")
+SERIES = DashboardPage("series", _("Series"), "arrow-path")
 POSTS = DashboardPage("posts")
 POST = DashboardPage("post")
 ACCOUNT_QUEUE = DashboardPage("account-queue")

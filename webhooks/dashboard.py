@@ -11,6 +11,8 @@ from django import forms
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from config.api.errors import missing_or_foreign_id_error
 from config.db.ids import is_id
@@ -23,10 +25,10 @@ PER_PAGE = 50
 MAX_PAYLOAD_CHARACTERS = 30_000  # characters of a payload that the page shows
 RELOAD_PAGE_BEFORE_ATTEMPT = timedelta(minutes=1)
 STATUS_CHOICES = [
-    (DeliveryStatus.PENDING.value, "Pending"),
-    (DeliveryStatus.RETRYING.value, "Retrying"),
-    (DeliveryStatus.DELIVERED.value, "Delivered"),
-    (DeliveryStatus.DEAD_LETTER.value, "Given up"),
+    (DeliveryStatus.PENDING.value, _("Pending")),
+    (DeliveryStatus.RETRYING.value, _("Retrying")),
+    (DeliveryStatus.DELIVERED.value, _("Delivered")),
+    (DeliveryStatus.DEAD_LETTER.value, _("Given up")),
 ]
 SIGNATURE_FORMAT = "t=<unix seconds of the attempt>,v1=<HMAC-SHA256 in hex>"
 
@@ -34,13 +36,15 @@ SIGNATURE_FORMAT = "t=<unix seconds of the attempt>,v1=<HMAC-SHA256 in hex>"
 class DeliveryFilterForm(forms.Form):
     """The dashboard form with the filters of the list of webhook deliveries; invalid filters only show an error."""
 
-    status = forms.ChoiceField(label="State", choices=[("", "All"), *STATUS_CHOICES], required=False)
-    post = forms.CharField(label="Post", required=False, widget=forms.TextInput({"placeholder": "pgr_…"}))
+    status = forms.ChoiceField(label=_("State"), choices=[("", _("All")), *STATUS_CHOICES], required=False)
+    post = forms.CharField(
+        label=pgettext_lazy("noun", "Post"), required=False, widget=forms.TextInput({"placeholder": "pgr_…"})
+    )
 
     def clean_post(self) -> str:
         post = str(self.cleaned_data["post"])
         if post and not is_id(post, "pgr"):
-            raise forms.ValidationError("Post ids begin with pgr_.")
+            raise forms.ValidationError(_("Post ids begin with pgr_."))
         return post
 
 
@@ -89,7 +93,7 @@ def rotate_signing_secret(page: WorkspacePage) -> HttpResponse:
 
     submit_once(page, "workspaces.rotate_signing_secret", rotate)
     if not made:
-        return page.success_redirect("The secret was already replaced.", "webhooks")
+        return page.success_redirect(gettext("The secret was already replaced."), "webhooks")
     return page.render("webhooks/secret.html", secret=made[0], replaced=True)
 
 
@@ -116,7 +120,7 @@ def replay_delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
     """Send a webhook delivery again when its replay button on the dashboard page is clicked."""
     found = _delivery_on(page, delivery_id)
     submit_once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
-    return page.success_redirect("The delivery is being sent again.", "delivery", delivery_id=found.id)
+    return page.success_redirect(gettext("The delivery is being sent again."), "delivery", delivery_id=found.id)
 
 
 def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from django.db.models import TextChoices
+from django.utils.translation import gettext_noop
 
 
 class EventKind(TextChoices):
-    """The kinds of webhook events with their descriptions. Success and failure always have different kinds."""
+    """The kinds of webhook events with their descriptions. Success and failure always have different kinds.
 
-    SCHEDULED = "post.scheduled", "A post was scheduled, or scheduled for another time."
-    PUBLISHED = "post.published", "A post was published to all of its targets."
-    PARTIAL = "post.partial", "A post was published to some of its targets and failed on others."
-    FAILED = "post.failed", "A post failed on all of its targets."
-    UNCONFIRMED = "post.unconfirmed", "For at least one target it is unknown whether the platform published the post."
-    CANCELLED = "post.cancelled", "A post was cancelled before it was published."
-    PENDING_CONFIRMATION = "post.pending_confirmation", "A post waits for a person to confirm it."
-    CONFIRMED = "post.confirmed", "A person confirmed a post."
-    REJECTED = "post.rejected", "A person rejected a post."
-    TARGET_PUBLISHED = "post.target.published", "One target of a post for several was published."
-    TARGET_FAILED = "post.target.failed", "One target of a post for several failed."
-    TARGET_UNCONFIRMED = "post.target.unconfirmed", "It is unknown whether one target of several was published."
-    OCCURRENCE_REFUSED = "series.occurrence_refused", "A post of a series could not be scheduled."
-    KEY_NEW_NETWORK = "api_key.new_network", "An API key was used from a network for the first time."
+    The descriptions are in English; pages translate them.
+    """
+
+    SCHEDULED = "post.scheduled", gettext_noop("A post was scheduled, or scheduled for another time.")
+    PUBLISHED = "post.published", gettext_noop("A post was published to all of its targets.")
+    PARTIAL = "post.partial", gettext_noop("A post was published to some of its targets and failed on others.")
+    FAILED = "post.failed", gettext_noop("A post failed on all of its targets.")
+    UNCONFIRMED = (
+        "post.unconfirmed",
+        gettext_noop("For at least one target it is unknown whether the platform published the post."),
+    )
+    CANCELLED = "post.cancelled", gettext_noop("A post was cancelled before it was published.")
+    PENDING_CONFIRMATION = "post.pending_confirmation", gettext_noop("A post waits for a person to confirm it.")
+    CONFIRMED = "post.confirmed", gettext_noop("A person confirmed a post.")
+    REJECTED = "post.rejected", gettext_noop("A person rejected a post.")
+    TARGET_PUBLISHED = "post.target.published", gettext_noop("One target of a post for several was published.")
+    TARGET_FAILED = "post.target.failed", gettext_noop("One target of a post for several failed.")
+    TARGET_UNCONFIRMED = "post.target.unconfirmed", gettext_noop("It is unknown whether one target of several was published.")
+    OCCURRENCE_REFUSED = "series.occurrence_refused", gettext_noop("A post of a series could not be scheduled.")
+    KEY_NEW_NETWORK = "api_key.new_network", gettext_noop("An API key was used from a network for the first time.")
 
 
 # Events after which only a person can continue.

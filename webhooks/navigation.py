@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy as _
+
 from config.pages.navigation import DashboardPage
 
-WEBHOOKS = DashboardPage("webhooks", "Webhooks", "bolt", "Connections")
+WEBHOOKS = DashboardPage("webhooks", _("Webhooks"), "bolt", _("Connections"))
 DELIVERY = DashboardPage("delivery")

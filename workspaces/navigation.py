@@ -6,5 +6,5 @@ from django.utils.translation import gettext_lazy as _
 
 from config.pages.navigation import DashboardPage
 
-AUDIT_LOG = DashboardPage("audit-log", "Audit log", "clipboard-document-list", "Workspace")
+AUDIT_LOG = DashboardPage("audit-log", _("Audit log"), "clipboard-document-list", _("Workspace"))
 SETTINGS = DashboardPage("settings", _("Settings"), "cog-6-tooth", _("Workspace"), also_for=("members", "snippets"))

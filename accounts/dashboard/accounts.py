@@ -77,17 +77,19 @@ def account_details(page: WorkspacePage, account_id: str) -> HttpResponse:
 def check_account_now(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard action that asks the platform whether the credentials of a connected account still work."""
     row = services.check_and_update_account(caller=page.caller, account_id=workspace_account_or_404(page, account_id).id)
-    name = f"{_shown(row).label} account {_shown(row).name}"
+    named = {"platform": _shown(row).label, "account": _shown(row).name}
     if row.status == ConnectedAccount.Status.ACTIVE:
-        return page.success_redirect_back(f"The {name} works.")
-    return page.success_redirect_back(f"The {name} does not let us in any more: connect it again.")
+        return page.success_redirect_back(_("The %(platform)s account %(account)s works.") % named)
+    message = _("The %(platform)s account %(account)s does not let us in any more: connect it again.") % named
+    return page.success_redirect_back(message)
 
 
 @workspace_page("POST", operation="accounts.disconnect")
 def disconnect_account(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard action that disconnects an account: deletes its stored secrets, and revokes its access at the platform."""
     row = services.disconnect_account(caller=page.caller, account_id=workspace_account_or_404(page, account_id).id)
-    return page.success_redirect(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")
+    named = {"platform": _shown(row).label, "account": _shown(row).name}
+    return page.success_redirect(_("The %(platform)s account %(account)s is disconnected.") % named, "accounts")
 
 
 def workspace_account_or_404(page: WorkspacePage, account_id: str) -> ConnectedAccount:

@@ -88,7 +88,8 @@ def show_connection_methods_or_connect(page: WorkspacePage, platform_name: str) 
         add_api_error_to_form(form, error)
         return _connect_page(page, chosen, form, status=error.status)
     assert isinstance(account, ConnectedAccount)  # noqa: S101 - the credentials method always returns an account
-    message = f"The {chosen.label} account {account.handle or account.external_id} is connected."
+    named = {"platform": chosen.label, "account": account.handle or account.external_id}
+    message = _("The %(platform)s account %(account)s is connected.") % named
     return page.success_redirect(message, "account", account_id=account.id)
 
 
@@ -114,7 +115,7 @@ def _connect_page(page: WorkspacePage, chosen: Platform, form: CredentialsForm, 
 def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.Field:
     label, help_text = _(rule["title"]) if "title" in rule else option_name(name), _(rule.get("description", ""))
     if "enum" in rule:
-        choices = [(value, str(value).capitalize()) for value in rule["enum"]]
+        choices = [(value, _(str(value).capitalize())) for value in rule["enum"]]
         return forms.ChoiceField(
             required=required, label=label, help_text=help_text, choices=choices, widget=forms.RadioSelect
         )
@@ -128,5 +129,5 @@ def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.Field
         min_length=rule.get("minLength"),
         max_length=rule.get("maxLength"),
         widget=kind(NO_AUTOCOMPLETE_ATTRIBUTES),
-        validators=[RegexValidator(rule["pattern"], "This does not look as the hint says.")] if "pattern" in rule else [],
+        validators=[RegexValidator(rule["pattern"], _("This does not look as the hint says."))] if "pattern" in rule else [],
     )

@@ -7,6 +7,8 @@ from typing import Any
 
 from django import forms
 from django.http import HttpResponse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts import services
 from accounts.dashboard.accounts import ShownAccount, workspace_account_or_404
@@ -28,7 +30,8 @@ class TimesField(forms.CharField):
         times = []
         for word in re.split(r"[\s,;]+", str(value or "").strip()):
             if word and not _TIME.fullmatch(word):
-                raise forms.ValidationError(f"“{word[:20]}” is not a time of day. Write times such as 09:00 17:30.")
+                message = gettext("“%(word)s” is not a time of day. Write times such as 09:00 17:30.")
+                raise forms.ValidationError(message % {"word": word[:20]})
             if word:
                 times.append(word.zfill(5))
         return times
@@ -38,7 +41,7 @@ class SlotsForm(forms.Form):
     """The form for the slots of an account: a field of times for each weekday."""
 
     marks_needed = True  # a day may be empty
-    timezone = forms.ChoiceField(label="Time zone")
+    timezone = forms.ChoiceField(label=_("Time zone"))
 
     def __init__(self, data: Any = None, *, account: ConnectedAccount, default_timezone: str) -> None:
         zone = account.slot_timezone or default_timezone
@@ -54,7 +57,7 @@ class SlotsForm(forms.Form):
 
     def clean(self) -> None:
         if not self.errors and len(self.slots) > MAX_SLOTS:
-            raise forms.ValidationError(f"An account has at most {MAX_SLOTS} slots.")
+            raise forms.ValidationError(gettext("An account has at most %(most)d slots.") % {"most": MAX_SLOTS})
 
 
 @workspace_page("GET", "POST", operation="accounts.update_slots")
@@ -66,6 +69,6 @@ def slots(page: WorkspacePage, account_id: str) -> HttpResponse:
     if sent is not None and form.is_valid():
         zone = form.cleaned_data["timezone"]
         services.update_slots(caller=page.caller, account_id=row.id, timezone=zone, slots=form.slots)
-        return page.success_redirect("The slots are saved.", "account", account_id=row.id)
+        return page.success_redirect(gettext("The slots are saved."), "account", account_id=row.id)
     shown = ShownAccount(row, get_adapter(row.platform).label)
     return page.render("accounts/slots.html", account=shown, form=form, status=422 if sent is not None else 200)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from django.utils.dates import WEEKDAYS as DJANGO_WEEKDAY_NAMES
+
 from accounts.models import ConnectedAccount
 from accounts.slots import WEEKDAYS
 
-WEEKDAY_NAMES = dict(
-    zip(WEEKDAYS, ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"), strict=True)
-)
+WEEKDAY_NAMES = dict(zip(WEEKDAYS, DJANGO_WEEKDAY_NAMES.values(), strict=True))  # translated by Django
 
 
 def slots_in_words(account: ConnectedAccount) -> list[tuple[str, str]]:

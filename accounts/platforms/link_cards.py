@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.issues import Issue, issue_with_hint
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities
@@ -18,8 +20,10 @@ OPTION_NAME = "link_card"
 
 LINK_CARD_SCHEMA: Mapping[str, Any] = {
     "description": (
-        "The card below the text: `auto` shows the page of the first link, `none` shows none, and an object shows the page "
-        "at its url in your own words. A post with media has no card."
+        gettext_noop(
+            "The card below the text: `auto` shows the page of the first link, `none` shows none, and an object shows the "
+            "page at its url in your own words. A post with media has no card."
+        )
     ),
     "default": "auto",
     "anyOf": [

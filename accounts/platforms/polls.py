@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.text import get_text_list
+from django.utils.translation import gettext_noop
 from jsonschema import ValidationError
 
 from accounts.platforms.counting import cut_to_limit
@@ -30,7 +31,7 @@ def poll_schema(rules: PollRules) -> dict[str, Any]:
     """Return the JSON Schema of a post's option `poll`; `poll_issues` checks the length of the choices in the poll."""
     duration = {
         "type": "integer",
-        "title": "Open for how many minutes",
+        "title": gettext_noop("Open for how many minutes"),
         "description": f"{duration_range_in_words(rules).capitalize()}. A day has 1440 minutes.",
         "minimum": rules.min_duration_minutes,
         "maximum": rules.max_duration_minutes,
@@ -38,7 +39,7 @@ def poll_schema(rules: PollRules) -> dict[str, Any]:
     if rules.duration_step_minutes > 1:
         duration["multipleOf"] = rules.duration_step_minutes
     return {
-        "description": "A poll below the text, which is its question.",
+        "description": gettext_noop("A poll below the text, which is its question."),
         **object_schema(
             ["choices"] if rules.open_ended else ["choices", "duration_minutes"],
             choices={

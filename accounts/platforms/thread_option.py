@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.issues import Issue, issue_with_hint
 from accounts.platforms.schemas import object_schema
@@ -28,7 +30,7 @@ def thread_schema(rules: ThreadRules) -> dict[str, Any]:
     """
     return {
         "type": "array",
-        "description": "Further posts, each a reply to the one before it and as long as a post may be.",
+        "description": gettext_noop("Further posts, each a reply to the one before it and as long as a post may be."),
         "items": object_schema(
             ["text"], text={"type": "string", "description": "The text of the post.", "maxLength": MAX_SEGMENT_LENGTH}
         ),

@@ -12,6 +12,9 @@ from django.conf import settings
 from django.utils.functional import lazy
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from agents.networks import MAX_ALLOWED_NETWORKS, normalize_network
 from config.api.caller import AgentMode
@@ -25,29 +28,30 @@ format_html_lazy = lazy(format_html, SafeString)
 
 # What a workspace key with the scope may do, in the order of config/api/scopes.py.
 KEY_SCOPE_LABELS = {
-    "posts.read": "See posts, their results, and their webhook deliveries",
-    "posts.draft": "Write drafts",
-    "posts.schedule": "Schedule posts, and cancel scheduled ones",
-    "posts.publish": "Publish posts, send failed ones again, and repeat webhook deliveries",
-    "media.upload": "Upload and delete pictures, videos and files",
-    "accounts.read": "See the connected accounts, and check whether they work",
-    "accounts.write": "Connect and disconnect accounts",
-    "usage.read": "See usage and costs",
-    "logs.read": "Read the audit log",
-    "api_keys.write": "Administer: agents, API keys, budget caps, the webhook signing secret, "
-    "export and deletion of the workspace",
+    "posts.read": _("See posts, their results, and their webhook deliveries"),
+    "posts.draft": _("Write drafts"),
+    "posts.schedule": _("Schedule posts, and cancel scheduled ones"),
+    "posts.publish": _("Publish posts, send failed ones again, and repeat webhook deliveries"),
+    "media.upload": _("Upload and delete pictures, videos and files"),
+    "accounts.read": _("See the connected accounts, and check whether they work"),
+    "accounts.write": _("Connect and disconnect accounts"),
+    "usage.read": _("See usage and costs"),
+    "logs.read": _("Read the audit log"),
+    "api_keys.write": _(
+        "Administer: agents, API keys, budget caps, the webhook signing secret, export and deletion of the workspace"
+    ),
 }
-AGENT_SCOPE_LABELS = KEY_SCOPE_LABELS | {"api_keys.write": "Nothing: agents cannot administer"}
+AGENT_SCOPE_LABELS = KEY_SCOPE_LABELS | {"api_keys.write": _("Nothing: agents cannot administer")}
 
 # (name, description) of each mode, from the most to the least restricted.
 MODE_LABELS = {
-    AgentMode.DRY_RUN: ("Only tries things", "It sees what would happen. Nothing is saved, scheduled or published."),
-    AgentMode.DRAFT: ("Writes drafts", "It saves drafts. A person decides whether to publish them."),
+    AgentMode.DRY_RUN: (_("Only tries things"), _("It sees what would happen. Nothing is saved, scheduled or published.")),
+    AgentMode.DRAFT: (_("Writes drafts"), _("It saves drafts. A person decides whether to publish them.")),
     AgentMode.REQUIRES_CONFIRMATION: (
-        "Asks first",
-        "What it publishes or schedules waits under Approvals until a person says yes.",
+        _("Asks first"),
+        _("What it publishes or schedules waits under Approvals until a person says yes."),
     ),
-    AgentMode.ALLOW_PUBLISH: ("Publishes by itself", "It publishes and schedules without asking, within its caps."),
+    AgentMode.ALLOW_PUBLISH: (_("Publishes by itself"), _("It publishes and schedules without asking, within its caps.")),
 }
 
 
@@ -65,19 +69,21 @@ class ApiKeyForm(forms.Form):
     The key expires at the end of that day in the workspace's time zone.
     """
 
-    name = forms.CharField(max_length=200, label="Name", help_text="For example where it is used.")
-    scopes = scope_field(KEY_SCOPE_LABELS, "What it opens")
+    name = forms.CharField(max_length=200, label=_("Name"), help_text=_("For example where it is used."))
+    scopes = scope_field(KEY_SCOPE_LABELS, _("What it opens"))
     expires_at = forms.DateField(
         required=False,
-        label="Last day it works",
-        help_text="Empty: works until it is revoked.",
+        label=_("Last day it works"),
+        help_text=_("Empty: works until it is revoked."),
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
     )
     allowed_networks = forms.CharField(
         required=False,
         max_length=100 * MAX_ALLOWED_NETWORKS,
-        label="Networks it may be used from",
-        help_text=f"One per line, at most {MAX_ALLOWED_NETWORKS}, such as 203.0.113.0/24 or 2001:db8::/32. Empty: any.",
+        label=_("Networks it may be used from"),
+        help_text=format_lazy(
+            _("One per line, at most {most}, such as 203.0.113.0/24 or 2001:db8::/32. Empty: any."), most=MAX_ALLOWED_NETWORKS
+        ),
         widget=forms.Textarea({"rows": 3, "class": "short"}),
     )
 
@@ -85,26 +91,28 @@ class ApiKeyForm(forms.Form):
         super().__init__(data, initial={"scopes": DEFAULT_SCOPES})
         self.zone = zone
         if settings.API_KEY_DEFAULT_DAYS:
-            self.fields["expires_at"].help_text = f"Empty: works for {settings.API_KEY_DEFAULT_DAYS} days."
+            days = settings.API_KEY_DEFAULT_DAYS
+            text = ngettext("Empty: works for %(days)d day.", "Empty: works for %(days)d days.", days)
+            self.fields["expires_at"].help_text = text % {"days": days}
 
     def clean_expires_at(self) -> datetime | None:
         day = self.cleaned_data["expires_at"]
         if day is None:
             return None
         if day.year > MAX_YEAR:
-            raise forms.ValidationError("Choose an earlier day, or leave it empty.")
+            raise forms.ValidationError(gettext("Choose an earlier day, or leave it empty."))
         return datetime.combine(day + timedelta(days=1), time.min, self.zone)
 
     def clean_allowed_networks(self) -> list[str]:
         typed = self.cleaned_data["allowed_networks"].replace(",", " ").split()
         if len(typed) > MAX_ALLOWED_NETWORKS:
-            raise forms.ValidationError(f"Enter at most {MAX_ALLOWED_NETWORKS} networks.")
+            raise forms.ValidationError(gettext("Enter at most %(most)d networks.") % {"most": MAX_ALLOWED_NETWORKS})
         networks, problems = [], []
         for text in typed:
             try:
                 networks.append(normalize_network(text))
             except ValueError as error:
-                problems.append(f"{text}: {error}")
+                problems.append(f"{text}: {gettext(str(error))}")
         if problems:
             raise forms.ValidationError(problems)
         return networks

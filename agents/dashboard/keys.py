@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from agents import selectors, services
 from agents.dashboard.forms import ApiKeyForm
@@ -56,7 +57,9 @@ def new_api_key(page: WorkspacePage) -> HttpResponse:
         add_api_error_to_form(form, error)
         return page.render("agents/key_new.html", form=form, status=error.status)
     if repeated:
-        return page.success_redirect("This key was already created and shown. If nobody saved it, revoke it.", "api-keys")
+        return page.success_redirect(
+            gettext("This key was already created and shown. If nobody saved it, revoke it."), "api-keys"
+        )
     [issued_key] = issued
     return page.render("agents/key_made.html", api_key=issued_key.api_key, token=issued_key.token, base_url=settings.BASE_URL)
 
@@ -68,4 +71,4 @@ def revoke_api_key(page: WorkspacePage, api_key_id: str) -> HttpResponse:
     if key.workspace_id != page.workspace.id:
         raise missing_or_foreign_id_error(None, "API key")
     services.revoke_api_key(caller=page.caller, api_key_id=key.id)
-    return page.success_redirect_back(f"The key {key.name} is revoked. It no longer works.")
+    return page.success_redirect_back(gettext("The key %(name)s is revoked. It no longer works.") % {"name": key.name})

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from agents import selectors, tokens
 from agents.models import KEY_ROTATION_OVERLAP_HOURS, Agent, ApiKey, ClaimToken
@@ -68,7 +69,7 @@ def create_workspace_api_key(
     require_grantable_scopes(caller, scopes)
     require_recent_sign_in(caller)
     if expires_at and expires_at <= timezone.now():
-        raise ValidationFailed.for_field("expires_at", "Must be in the future.")
+        raise ValidationFailed.for_field("expires_at", gettext_noop("Must be in the future."))
     networks = list(dict.fromkeys(allowed_networks)) if allowed_networks else None
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from auditlog.csv_export import stream_rows_as_csv
 from billing import month_usage, selectors, services
@@ -21,17 +23,17 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 
 MAX_AGENTS_SHOWN = 50
 CHARGE_COLUMNS = ("id", "day", "platform", "agent_id", "target_id", "kind", "cents", "url_posts", "created_at")
-PLAN_NAMES = {"payg": "Pay as you go", "pro": "Pro", "scale": "Scale"}
+PLAN_NAMES = {"payg": _("Pay as you go"), "pro": "Pro", "scale": "Scale"}
 # Meaning of each of the processor's subscription statuses, for the owner.
 SUBSCRIPTION_STATUS_TEXTS = {
-    "active": "It pays for usage beyond the free credit.",
-    "trialing": "It is in its trial period and pays for usage beyond the free credit.",
-    "past_due": "Its last payment failed and will be tried again.",
-    "unpaid": "Its payments failed and are not tried again, so it pays for nothing.",
-    "paused": "It is paused and pays for nothing.",
-    "incomplete": "Its first payment was not made, so it pays for nothing yet.",
-    "incomplete_expired": "Its first payment was never made.",
-    "canceled": "It has ended.",
+    "active": _("It pays for usage beyond the free credit."),
+    "trialing": _("It is in its trial period and pays for usage beyond the free credit."),
+    "past_due": _("Its last payment failed and will be tried again."),
+    "unpaid": _("Its payments failed and are not tried again, so it pays for nothing."),
+    "paused": _("It is paused and pays for nothing."),
+    "incomplete": _("Its first payment was not made, so it pays for nothing yet."),
+    "incomplete_expired": _("Its first payment was never made."),
+    "canceled": _("It has ended."),
 }
 # The alarms that the owner can resolve.
 ALARM_KINDS_SHOWN_TO_OWNERS = (BillingAlarm.Kind.SUBSCRIPTIONS, BillingAlarm.Kind.USAGE_WAITS)
@@ -50,7 +52,7 @@ def change_caps(page: WorkspacePage) -> HttpResponse:
     if not form.is_valid():
         return _render_usage(page, form, status=422)
     update_caps(caller=page.caller, workspace_id=page.workspace.id, **form.caps)
-    return page.success_redirect("The caps are saved. They apply from now on.", "usage")
+    return page.success_redirect(gettext("The caps are saved. They apply from now on."), "usage")
 
 
 @workspace_page("POST", operation="billing.create_checkout_session")

@@ -8,6 +8,8 @@ from typing import Any
 
 from django import forms
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
@@ -32,18 +34,18 @@ class AgentRulesForm(forms.Form):
     """The fields that all forms of an agent have: its name, and the social media accounts that it may be limited to."""
 
     name = forms.CharField(
-        max_length=200, label="Name", help_text="Shown in the log and with the agent's posts and approvals."
+        max_length=200, label=_("Name"), help_text=_("Shown in the log and with the agent's posts and approvals.")
     )
     accounts_from = forms.ChoiceField(
-        label="Where it may post",
+        label=_("Where it may post"),
         choices=[
-            (ALL_ACCOUNTS, "On every account, also those that are connected later"),
-            (CHOSEN_ACCOUNTS, "Only on these accounts:"),
+            (ALL_ACCOUNTS, _("On every account, also those that are connected later")),
+            (CHOSEN_ACCOUNTS, _("Only on these accounts:")),
         ],
         widget=forms.RadioSelect,
         initial=ALL_ACCOUNTS,
     )
-    accounts = forms.MultipleChoiceField(required=False, label="Accounts", widget=forms.CheckboxSelectMultiple)
+    accounts = forms.MultipleChoiceField(required=False, label=_("Accounts"), widget=forms.CheckboxSelectMultiple)
 
     def __init__(self, data: Any = None, *, accounts: Iterable[tuple[str, str]], initial: dict[str, Any]) -> None:
         super().__init__(data, initial=initial)
@@ -52,7 +54,7 @@ class AgentRulesForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = dict(super().clean() or {})
         if cleaned.get("accounts_from") == CHOSEN_ACCOUNTS and not cleaned.get("accounts") and "accounts" not in self.errors:
-            self.add_error("accounts", "Choose at least one account, or allow every account.")
+            self.add_error("accounts", _("Choose at least one account, or allow every account."))
         return cleaned
 
     @property
@@ -71,41 +73,45 @@ class AgentForm(AgentRulesForm):
     """
 
     description = forms.CharField(
-        required=False, max_length=2000, label="What it is for", widget=forms.Textarea({"rows": 2, "class": "short"})
+        required=False, max_length=2000, label=_("What it is for"), widget=forms.Textarea({"rows": 2, "class": "short"})
     )
     default_mode = forms.ChoiceField(
-        label="How far it may go",
+        label=_("How far it may go"),
         choices=lambda: mode_choices(*MODE_LABELS),
         widget=forms.RadioSelect,
         initial=AgentMode.REQUIRES_CONFIRMATION,
     )
-    scopes = scope_field(AGENT_SCOPE_LABELS, "What it may do")
+    scopes = scope_field(AGENT_SCOPE_LABELS, _("What it may do"))
     monthly_spend = forms.DecimalField(
         required=False,
         min_value=0,
         max_value=Decimal(INT64) / 100,
         decimal_places=2,
-        label="Dollars in a month",
-        help_text="Empty: only the workspace's cap applies.",
+        label=_("Dollars in a month"),
+        help_text=_("Empty: only the workspace's cap applies."),
     )
     posts_per_day_cap = forms.IntegerField(
-        required=False, min_value=1, max_value=MAX_INT32, label="Posts in a day", help_text="Counted by account and UTC day."
+        required=False,
+        min_value=1,
+        max_value=MAX_INT32,
+        label=_("Posts in a day"),
+        help_text=_("Counted by account and UTC day."),
     )
     monthly_social_url_post_cap = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=INT64,
-        label="Posts with a link in a month",
-        help_text="On platforms that charge more for links.",
+        label=_("Posts with a link in a month"),
+        help_text=_("On platforms that charge more for links."),
     )
     rate_limit_per_minute = forms.IntegerField(
-        required=False, min_value=1, label="Requests in a minute", help_text="Empty: the limit of every key."
+        required=False, min_value=1, label=_("Requests in a minute"), help_text=_("Empty: the limit of every key.")
     )
     webhook_url = forms.CharField(
         required=False,
         max_length=MAX_LENGTH,
-        label="Webhook address",
-        help_text="Receives the events of its posts. Must begin with https://.",
+        label=_("Webhook address"),
+        help_text=_("Receives the events of its posts. Must begin with https://."),
         widget=forms.URLInput,
     )
 
@@ -156,10 +162,12 @@ def account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = (
     """Return the social accounts that the form of an agent offers, including chosen ones that were deleted since."""
     rows = accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
     named = {row.id: _account_name(row) for row in rows}
-    return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())
+    return list(({each: gettext("Deleted account (%(id)s)") % {"id": each} for each in chosen} | named).items())
 
 
 def _account_name(account: ConnectedAccount) -> str:
-    sandbox = " (sandbox)" if account.sandbox else ""
-    disconnected = " (disconnected)" if account.status == ConnectedAccount.Status.DISCONNECTED else ""
-    return f"{get_adapter(account.platform).label}: {account.handle or account.external_id}{sandbox}{disconnected}"
+    remarks = [gettext("sandbox")] if account.sandbox else []
+    if account.status == ConnectedAccount.Status.DISCONNECTED:
+        remarks.append(gettext("disconnected"))
+    name = f"{get_adapter(account.platform).label}: {account.handle or account.external_id}"
+    return " ".join([name, *(f"({remark})" for remark in remarks)])

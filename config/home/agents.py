@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from agents import selectors, services
 from agents.models import KEY_ROTATION_OVERLAP_HOURS, Agent, ApiKey
@@ -74,7 +75,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
         _add_refusal(page, CREATE, form, error)
         return page.render("home/agent_new.html", form=form, status=error.status)
     if repeated:
-        message = "This agent was already created, and its claim token was shown then. If it is lost, issue a new key."
+        message = _("This agent was already created, and its claim token was shown then. If it is lost, issue a new key.")
         return page.success_redirect(message, "agent", agent_id=agent_id)
     [created] = created_agents
     return page.render(
@@ -96,14 +97,14 @@ def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpRespon
     if not form.is_valid():
         return _render_agent(page, found, form, status=422)
     if not form.update_arguments:
-        return page.success_redirect("Nothing was changed.", "agent", agent_id=found.id)
+        return page.success_redirect(_("Nothing was changed."), "agent", agent_id=found.id)
     try:
         _check_webhook_host(page, form.update_arguments)
         services.update_agent(caller=page.caller, agent_id=found.id, **form.update_arguments)
     except ApiError as error:
         _add_refusal(page, UPDATE, form, error)
         return _render_agent(page, found, form, status=error.status)
-    return page.success_redirect("Saved. The change applies from the agent's next request on.", "agent", agent_id=found.id)
+    return page.success_redirect(_("Saved. The change applies from the agent's next request on."), "agent", agent_id=found.id)
 
 
 @workspace_page("POST", operation="agents.rotate_key")
@@ -118,7 +119,7 @@ def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
     repeated = submit_once(page, "agents.rotate_key", issue)[1]
     if repeated:
-        return page.success_redirect("This key was already issued and shown.", "agent", agent_id=found.id)
+        return page.success_redirect(_("This key was already issued and shown."), "agent", agent_id=found.id)
     [rotated] = issued
     return page.render(
         "home/agent_key_rotated.html",
@@ -140,7 +141,7 @@ def stop_agent_from_posting(page: WorkspacePage, agent_id: str) -> HttpResponse:
     found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     if found.status == Agent.Status.ACTIVE and found.default_mode != AgentMode.DRY_RUN:
         services.update_agent(caller=page.caller, agent_id=found.id, default_mode=AgentMode.DRY_RUN)
-    messages = [f"{found.name} is stopped."]
+    messages = [_("%(agent)s is stopped.") % {"agent": found.name}]
     if "cancel" in page.request.POST:
         messages.append(_cancel_scheduled(page, found))
     return page.success_redirect(" ".join(messages), "agent", agent_id=found.id)
@@ -151,7 +152,7 @@ def revoke_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page of an agent: revoke the agent and its API keys for ever."""
     found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     services.revoke_agent(caller=page.caller, agent_id=found.id)
-    return page.success_redirect(f"{found.name} is revoked. Its keys no longer work.", "agents")
+    return page.success_redirect(_("%(agent)s is revoked. Its keys no longer work.") % {"agent": found.name}, "agents")
 
 
 @workspace_page("POST", operation="oauth.end_grant")
@@ -159,7 +160,9 @@ def disconnect_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page of an agent that a program has been connected as: end the program's access."""
     found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     end_grant_of_agent(caller=page.caller, agent_id=found.id)
-    return page.success_redirect("The connection has ended. The program has no access any more.", "agent", agent_id=found.id)
+    return page.success_redirect(
+        _("The connection has ended. The program has no access any more."), "agent", agent_id=found.id
+    )
 
 
 def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
@@ -178,8 +181,9 @@ def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
         except InvalidState:  # it is being published now
             continue
         cancelled += 1
-    message = f"Cancelled scheduled posts: {cancelled}."
-    return f"{message} More are left: cancel again." if scheduled.next_cursor else message
+    message = _("Cancelled scheduled posts: %(number)s.") % {"number": cancelled}
+    more = _("More are left: cancel again.")
+    return f"{message} {more}" if scheduled.next_cursor else message
 
 
 def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 200) -> HttpResponse:
@@ -213,9 +217,9 @@ def _add_usage_to_help_texts(form: AgentForm, cap: SpendCapStatus, counts: Agent
     """On an agent's dashboard page, add the agent's usage so far, such as "3 today.", to the help text of each limit."""
     cents = cap.spent_cents + cap.reserved_cents
     for name, used in (
-        ("monthly_spend", f"{money(cents)} spent or reserved this month."),
-        ("posts_per_day_cap", f"{counts.targets_of_day} today."),
-        ("monthly_social_url_post_cap", f"{counts.url_posts_of_month} this month."),
+        ("monthly_spend", _("%(money)s spent or reserved this month.") % {"money": money(cents)}),
+        ("posts_per_day_cap", _("%(number)s today.") % {"number": counts.targets_of_day}),
+        ("monthly_social_url_post_cap", _("%(number)s this month.") % {"number": counts.url_posts_of_month}),
     ):
         form.fields[name].help_text = f"{form.fields[name].help_text} {used}"
 

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone, translation
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
@@ -104,7 +105,7 @@ def decide_about_device_code(request: HttpRequest) -> HttpResponse:
     code = request.GET.get("user_code", "")
     found = device_authorizations.find_undecided_device_authorization(entered_code=code)
     if found is None:
-        problem = "This code is not valid, or it has expired. Check it, or let the program show a new one."
+        problem = _("This code is not valid, or it has expired. Check it, or let the program show a new one.")
         return render(request, "home/device_code.html", {"code": code, "problem": problem}, status=404)
     return _ask(request, device_authorizations.requested_access(found), _AtNextRequest(code))
 
@@ -197,7 +198,7 @@ def _consent_page(
 ) -> HttpResponse:
     request, client = page.request, requested.client
     redirect = parse_redirect_uri(requested.redirect_uri)
-    name = client.name or client.verified_host or (redirect.host if redirect else "A program")
+    name = client.name or client.verified_host or (redirect.host if redirect else _("A program"))
     with timezone.override(page.zone):
         # A code of the device flow may come from anybody, so it connects no agent that the person has already.
         agents = agents_of_client(caller=page.caller, workspace_id=page.workspace.id, client=client) if redirect else []

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from agents.oauth.grants import MAX_GRANT_DAYS
@@ -32,13 +33,13 @@ class ConsentForm(AgentRulesForm):
     """
 
     agent_id = forms.ChoiceField(
-        label="Connect it as",
-        help_text="An agent that you have keeps its limits and permissions. A connection that it still has ends.",
+        label=_("Connect it as"),
+        help_text=_("An agent that you have keeps its limits and permissions. A connection that it still has ends."),
         widget=forms.RadioSelect,
     )
 
     default_mode = forms.ChoiceField(
-        label="How far it may go",
+        label=_("How far it may go"),
         choices=lambda: mode_choices(AgentMode.DRAFT, AgentMode.REQUIRES_CONFIRMATION, AgentMode.ALLOW_PUBLISH),
         widget=forms.RadioSelect,
         initial=AgentMode.REQUIRES_CONFIRMATION,
@@ -47,13 +48,13 @@ class ConsentForm(AgentRulesForm):
         min_value=0,
         max_value=Decimal(INT64) / 100,
         decimal_places=2,
-        label="Dollars in a month",
-        help_text="The most that it may spend. The workspace's own cap applies too.",
+        label=_("Dollars in a month"),
+        help_text=_("The most that it may spend. The workspace's own cap applies too."),
         initial=DEFAULT_DOLLARS,
     )
     expires_on = forms.DateField(
-        label="Last day",
-        help_text="Afterwards it has to ask again. You can end its access at any time before.",
+        label=_("Last day"),
+        help_text=_("Afterwards it has to ask again. You can end its access at any time before."),
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
     )
 
@@ -71,7 +72,7 @@ class ConsentForm(AgentRulesForm):
         }
         super().__init__(data, accounts=choices, initial=initial)
         connected = [(agent.id, render_to_string("home/agent_as_before.html", {"agent": agent})) for agent in agents]
-        self.fields["agent_id"].choices = [*connected, (NEW_AGENT, "A new agent")]  # type: ignore[attr-defined]
+        self.fields["agent_id"].choices = [*connected, (NEW_AGENT, _("A new agent"))]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
@@ -83,7 +84,7 @@ class ConsentForm(AgentRulesForm):
     def clean_expires_on(self) -> datetime:
         day: date = self.cleaned_data["expires_on"]
         if not self.today <= day < self.today + timedelta(days=MAX_GRANT_DAYS):
-            raise forms.ValidationError("Choose a day within a year.")
+            raise forms.ValidationError(_("Choose a day within a year."))
         return datetime.combine(day + timedelta(days=1), time.min, self.zone)
 
     @property

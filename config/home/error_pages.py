@@ -6,15 +6,16 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 from django.views.csrf import csrf_failure as django_csrf_failure
 from django.views.defaults import permission_denied as django_permission_denied
 
 from config.api import errors
 from config.api.error_handlers import error_response
+from config.pages.language import PAGES
 from workspaces.workspace_page import api_error_page
 
 ADMIN = "/admin/"
-PAGES = ("/dashboard/", "/oauth/authorize", "/oauth/device")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -32,7 +33,7 @@ def permission_denied(request: HttpRequest, exception: Exception) -> Any:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Error view for status 404 (handler404): an HTML page or a JSON error, depending on the path."""
     if request.path.startswith(PAGES):
-        return api_error_page(request, errors.NotFound("Page not found."))
+        return api_error_page(request, errors.NotFound(_("Page not found.")))
     return error_response(errors.NotFound())
 
 
@@ -49,8 +50,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
     """Error view for a form that fails Django's CSRF check (CSRF_FAILURE_VIEW), with status 403."""
     if request.path.startswith(PAGES):
         error = errors.Forbidden(
-            "The form was too old, or it came from another site, so nothing was changed.",
-            suggested_action="Go back, reload the page and submit the form again.",
+            _("The form was too old, or it came from another site, so nothing was changed."),
+            suggested_action=_("Go back, reload the page and submit the form again."),
         )
         return api_error_page(request, error)
     if request.path.startswith(ADMIN):

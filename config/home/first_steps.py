@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup
@@ -42,15 +43,21 @@ def first_steps(page: WorkspacePage) -> list[FirstStep]:
         return []
     return [
         FirstStep(
-            "Choose your time zone",
-            f"Times are now in {workspace.default_timezone}.",
+            _("Choose your time zone"),
+            _("Times are now in %(timezone)s.") % {"timezone": workspace.default_timezone},
             page.url_of_page("settings"),
             has_zone,
         ),
         FirstStep(
-            "Connect an account", "Until then, posts go to sandbox accounts only.", page.url_of_page("accounts"), has_account
+            _("Connect an account"),
+            _("Until then, posts go to sandbox accounts only."),
+            page.url_of_page("accounts"),
+            has_account,
         ),
         FirstStep(
-            "Invite somebody", "Owners and admins approve what agents write.", page.url_of_page("members"), has_invited
+            _("Write a first post"), _("To a sandbox account it reaches nobody."), page.url_of_page("compose"), has_post
+        ),
+        FirstStep(
+            _("Invite somebody"), _("Owners and admins approve what agents write."), page.url_of_page("members"), has_invited
         ),
     ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy as _
+
 from config.pages.navigation import DashboardPage
 
-HOME = DashboardPage("home", "Home", "home", in_bottom_bar=True)
-AGENTS = DashboardPage("agents", "Agents", "cpu-chip", "Connections")
+HOME = DashboardPage("home", _("Home"), "home", in_bottom_bar=True)
+AGENTS = DashboardPage("agents", _("Agents"), "cpu-chip", _("Connections"))
 AGENT = DashboardPage("agent")
 WEBHOOK_TEST = DashboardPage("webhook-test")

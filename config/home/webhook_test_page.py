@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django import forms
 from django.http import HttpResponse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ConnectedAccount
 from config.api.errors import InvalidState, ValidationFailed, WebhookUrlNotAllowed
@@ -18,9 +20,9 @@ OPERATION = "posts.create"
 TEST_TEXT = "A test of webhooks, sent from the dashboard."
 # The choices of outcomes, each with the marker in the text that makes the sandbox produce it.
 OUTCOMES = {
-    "published": ("It is published", ""),
-    "failed": ("It fails", " [sandbox:reject]"),
-    "unconfirmed": ("It is unknown whether it was published", " [sandbox:unknown]"),
+    "published": (_("It is published"), ""),
+    "failed": (_("It fails"), " [sandbox:reject]"),
+    "unconfirmed": (_("It is unknown whether it was published"), " [sandbox:unknown]"),
 }
 
 
@@ -28,12 +30,12 @@ class WebhookTestForm(forms.Form):
     """The form of the webhook test: the webhook URL, and whether the test post shall succeed or fail."""
 
     webhook_url = forms.CharField(
-        label="Webhook address",
+        label=_("Webhook address"),
         max_length=MAX_LENGTH,
         widget=forms.URLInput({"placeholder": "https://", "autocomplete": "off"}),
     )
     ending = forms.ChoiceField(
-        label="What happens to the post", choices=[(name, words) for name, (words, _) in OUTCOMES.items()]
+        label=_("What happens to the post"), choices=[(name, words) for name, (words, _) in OUTCOMES.items()]
     )
 
 
@@ -47,7 +49,7 @@ def publish_sandbox_post_to_test_webhook(page: WorkspacePage) -> HttpResponse:
         except (ValidationFailed, WebhookUrlNotAllowed) as error:
             record_refused_write(page, OPERATION, error)
             add_api_error_to_form(form, error, field="webhook_url")
-    return page.render("home/webhook_trial.html", form=form, status=422 if form.errors else 200)
+    return page.render("home/webhook_test.html", form=form, status=422 if form.errors else 200)
 
 
 def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse:
@@ -78,5 +80,6 @@ def _account(page: WorkspacePage, text: str) -> ConnectedAccount:
         if checked_target.valid:
             return account
     raise InvalidState(
-        "No connected account accepts a text-only post.", suggested_action="Connect an account, then send the test again."
+        gettext("No connected account accepts a text-only post."),
+        suggested_action=gettext("Connect an account, then send the test again."),
     )

@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 from django.http import HttpResponse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from config.notices.choices import can_receive_email, save_notice_choice, wanted_notice_kinds
 from config.notices.models import NoticeKind
@@ -13,13 +15,13 @@ from workspaces.models import User
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 KIND_HELP_TEXTS = {
-    NoticeKind.APPROVAL: "An agent wants to publish a post, which waits until somebody approves it.",
-    NoticeKind.POST: "On all of its accounts or on some.",
-    NoticeKind.ACCOUNT: "A platform no longer accepts the connection, so posts to the account fail.",
-    NoticeKind.DELIVERY: "All attempts to deliver an event to your receiver failed.",
-    NoticeKind.BUDGET: "Spent, or reserved for scheduled posts.",
-    NoticeKind.SERIES: "Because of its content, a cap or an account. The series goes on.",
-    NoticeKind.KEY: "For the first time from that network. If nobody in your team uses it, the key may have leaked.",
+    NoticeKind.APPROVAL: _("An agent wants to publish a post, which waits until somebody approves it."),
+    NoticeKind.POST: _("On all of its accounts or on some."),
+    NoticeKind.ACCOUNT: _("A platform no longer accepts the connection, so posts to the account fail."),
+    NoticeKind.DELIVERY: _("All attempts to deliver an event to your receiver failed."),
+    NoticeKind.BUDGET: _("Spent, or reserved for scheduled posts."),
+    NoticeKind.SERIES: _("Because of its content, a cap or an account. The series goes on."),
+    NoticeKind.KEY: _("For the first time from that network. If nobody in your team uses it, the key may have leaked."),
 }
 
 
@@ -44,7 +46,7 @@ def notice_preferences_page(page: WorkspacePage) -> HttpResponse:
     if page.request.method == "POST":
         wanted = EmailNoticeChoiceForm(page.request.POST).wanted
         save_notice_choice(caller=page.caller, workspace_id=page.workspace.id, wanted=wanted)
-        return page.success_redirect("Saved. The change applies from the next e-mail on.", "notices")
+        return page.success_redirect(gettext("Saved. The change applies from the next e-mail on."), "notices")
     wanted_now = wanted_notice_kinds(caller=page.caller, workspace_id=page.workspace.id)
     person = User.objects.get(pk=page.caller.actor_id)
     return page.render(

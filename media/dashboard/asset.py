@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 
 from accounts.dashboard.issue_sentences import advice_sentence, issue_sentence
 from accounts.platforms.issues import Issue
@@ -34,14 +35,16 @@ def show_asset_or_save_alt_text(page: WorkspacePage, media_id: str) -> HttpRespo
     if not form.is_valid():
         return _show(page, found, form, status=422)
     services.set_alt_text(caller=page.caller, media_id=found.id, alt_text=str(form.cleaned_data["alt_text"]))
-    return page.success_redirect("The alt text is saved.", "media-asset", media_id=found.id)
+    return page.success_redirect(_("The alt text is saved."), "media-asset", media_id=found.id)
 
 
 @workspace_page("POST", operation="media.delete")
 def delete_asset(page: WorkspacePage, media_id: str) -> HttpResponse:
+    """Dashboard action that deletes a media asset, unless an unfinished post uses it."""
     found = selectors.get_asset_even_deleted(caller=page.caller, workspace_id=page.workspace.id, media_id=media_id)
     services.delete_media(caller=page.caller, media_id=found.id)
-    return page.success_redirect(f"{found.filename} was deleted. Links to it no longer work.", "media")
+    message = _("%(name)s was deleted. Links to it no longer work.") % {"name": found.filename}
+    return page.success_redirect(message, "media")
 
 
 def _advice(issue: Issue) -> str:
@@ -51,7 +54,7 @@ def _advice(issue: Issue) -> str:
 
 
 def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: int = 200) -> HttpResponse:
-    form.fields["alt_text"].label = "Alt text"
+    form.fields["alt_text"].label = _("Alt text")
     holders = selectors.ids_of_unfinished_posts_using(asset=found, limit=MAX_SHOWN_USES + 1)
     errors = _asset_errors_by_platform(found)
     return page.render(

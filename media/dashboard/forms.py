@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from media.dashboard.formatting import KIND_LABELS
 from media.models import MediaAsset
 from media.serializers import MAX_ALT_TEXT
 
@@ -28,10 +31,15 @@ class AltTextForm(forms.Form):
         strip=False,
         max_length=MAX_ALT_TEXT,
         widget=forms.Textarea({"rows": 3, "class": "short"}),
-        error_messages={"max_length": "This text has %(show_value)d characters; the maximum is %(limit_value)d."},
+        error_messages={"max_length": _("This text has %(show_value)d characters; the maximum is %(limit_value)d.")},
     )
 
     def __init__(self, asset: MediaAsset, data: Any = None) -> None:
         super().__init__(data, prefix=asset.id, initial={"alt_text": asset.alt_text})
         self.asset = asset
-        self.fields["alt_text"].label = f"Alt text for {asset.filename}"
+        self.fields["alt_text"].label = gettext("Alt text for %(name)s") % {"name": asset.filename}
+
+    @property
+    def kind_label(self) -> str:
+        """Return the name of the asset's kind, which the page shows for an asset without a picture."""
+        return str(KIND_LABELS[self.asset.kind])

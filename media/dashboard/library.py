@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRedirect
 
 from config.api.caller import require_access
@@ -56,7 +57,7 @@ def show_library_or_upload_files(page: WorkspacePage) -> HttpResponse:
     require_access(page.caller, page.workspace.id, "media.upload")
     uploaded, problems = upload_files_collecting_errors(page, uploaded_files_in_field(page.request, "file"))
     if not uploaded:
-        return _show(page, problems or ["Choose a file first."], status=422)
+        return _show(page, problems or [_("Choose a file first.")], status=422)
     for problem in problems:
         messages.error(page.request, problem)
     ids = [("id", asset.id) for asset in uploaded[:MAX_ASSETS_TO_DESCRIBE]]
@@ -78,11 +79,11 @@ def edit_alt_texts_of_uploads(page: WorkspacePage) -> HttpResponse:
         return page.redirect(page.url_of_page("media"))
     sent = page.request.POST if page.request.method == "POST" else None
     rows = [(AltTextForm(assets[pk], sent), signed_preview_url(assets[pk])) for pk in dict.fromkeys(ids) if pk in assets]
-    if sent is None or not all(form.is_valid() for form, _ in rows):
+    if sent is None or not all(form.is_valid() for form, _picture in rows):
         return page.render("media/describe.html", rows=rows, status=200 if sent is None else 422)
-    for form, _ in rows:
+    for form, _picture in rows:
         services.set_alt_text(caller=page.caller, media_id=form.asset.id, alt_text=str(form.cleaned_data["alt_text"]))
-    return page.success_redirect("Saved.", "media")
+    return page.success_redirect(_("Saved."), "media")
 
 
 def upload_files_collecting_errors(page: WorkspacePage, files: Iterable[ReceivedFile]) -> tuple[list[MediaAsset], list[str]]:
@@ -93,7 +94,8 @@ def upload_files_collecting_errors(page: WorkspacePage, files: Iterable[Received
             assets.append(services.upload_media(caller=page.caller, workspace_id=page.workspace.id, upload=upload))
         except ApiError as error:
             record_refused_write(page, "media.upload", error)
-            problems.append(" ".join([f"{upload.filename} was not uploaded.", *error_sentences(error)]))
+            problem = _("%(name)s was not uploaded.") % {"name": upload.filename}
+            problems.append(" ".join([problem, *error_sentences(error)]))
     return assets, problems
 
 

@@ -56,11 +56,10 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = get_post_group_of_workspace(page, post_group_id)
     version = submitted_content_version(page)
     if page.request.POST.get("plan_hash", group.plan_hash or "") != (group.plan_hash or ""):
-        raise Conflict("The post has changed since this page was shown.", suggested_action="Read it again, then approve it.")
-    now = timezone.now()
-    times = [each.scheduled_at for each in group.targets.all() if not each.slot]  # a slot that has passed leads to the next
-    publishes = not (group.scheduled_at and group.scheduled_at > now) and not all(at and at > now for at in times)
-    at = due_time_with_undo_delay(page) if publishes else None
+        raise Conflict(
+            _("The post has changed since this page was shown."), suggested_action=_("Read it again, then approve it.")
+        )
+    publishes, at = time_of_approval(page, group)
     services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)
     words = " ".join([_("Approved."), publishing_message(at)]) if publishes else _("Approved and scheduled.")
     offered = at is not None or not publishes

@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from accounts.platforms.marks import platform_mark_sprite
 from posts.dashboard.calendar_days import SPAN_OF_VIEW, date_from_query, week_of
@@ -20,7 +21,7 @@ from posts.day_lists import STATUSES_NOT_IN_CALENDAR, CalendarPost, list_first_p
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
-VIEWS = {"month": "Month", "week": "Week", "day": "Day", "list": "List"}
+VIEWS = {"month": _("Month"), "week": _("Week"), "day": _("Day"), "list": _("List")}
 MAX_ENTRIES_PER_DAY = {"month": 3, "week": 12, "day": 80, "list": 10}  # the day view shows the others on further pages
 MAX_DAY_PAGES = 1000
 STEP = timedelta(minutes=5)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
+from config.pages.language import format_date
 from posts.dashboard.forms import ALLOWED_YEARS
 from posts.local_time import start_of_local_day
 
@@ -41,7 +42,7 @@ def month_of(day: date) -> CalendarSpan:
     following = (first + timedelta(days=31)).replace(day=1)
     start = first - DAY * first.weekday()
     weeks = -(-(following - start).days // 7)
-    return CalendarSpan(start, 7 * weeks, date_format(first, "F Y"), (first - DAY).replace(day=1), following)
+    return CalendarSpan(start, 7 * weeks, format_date(first, "F Y"), (first - DAY).replace(day=1), following)
 
 
 def week_of(day: date) -> CalendarSpan:
@@ -51,7 +52,8 @@ def week_of(day: date) -> CalendarSpan:
 
 
 def single_day(day: date) -> CalendarSpan:
-    return CalendarSpan(day, 1, date_format(day, "l, j F Y"), day - DAY, day + DAY)
+    """Return a day on its own."""
+    return CalendarSpan(day, 1, format_date(day, "l, j F Y"), day - DAY, day + DAY)
 
 
 def two_weeks_from(day: date) -> CalendarSpan:
@@ -77,5 +79,7 @@ def date_from_query(written: str, today: date) -> date:
 
 
 def _from_to(start: date, end: date) -> str:
-    begins = date_format(start, "j" if start.month == end.month else "j F" if start.year == end.year else "j F Y")
-    return f"{begins} – {date_format(end, 'j F Y')}"
+    until = format_date(end, "j F Y")
+    if start.month == end.month:
+        return _("%(day)d – %(until)s") % {"day": start.day, "until": until}
+    return f"{format_date(start, 'j F' if start.year == end.year else 'j F Y')} – {until}"

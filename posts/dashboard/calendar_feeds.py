@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 
 from posts.calendar_feed_selectors import MAX_TARGETS_AHEAD, MAX_TARGETS_BEFORE, feeds_of_workspace
 from posts.models import CalendarFeed
@@ -23,7 +24,7 @@ def calendar_feeds(page: WorkspacePage) -> HttpResponse:
         return created[0].feed
 
     if page.request.method == "POST" and submit_once(page, CREATE_OPERATION, create)[1]:
-        message = "This calendar feed was already created and shown. If nobody saved its address, delete it."
+        message = _("This calendar feed was already created and shown. If nobody saved its address, delete it.")
         return page.success_redirect(message, "calendar-feeds")
     found = feeds_of_workspace(
         caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
@@ -42,4 +43,4 @@ def calendar_feeds(page: WorkspacePage) -> HttpResponse:
 def delete_feed(page: WorkspacePage, feed_id: str) -> HttpResponse:
     """Dashboard page: delete a calendar feed, whose address then stops working at once."""
     delete_calendar_feed(caller=page.caller, workspace_id=page.workspace.id, feed_id=feed_id)
-    return page.success_redirect("The calendar feed is deleted. Its address no longer works.", "calendar-feeds")
+    return page.success_redirect(_("The calendar feed is deleted. Its address no longer works."), "calendar-feeds")

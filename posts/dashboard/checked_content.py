@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.dashboard.issue_sentences import advice_sentence, issue_sentence
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
-from accounts.platforms.polls import duration_in_words
 from posts.dashboard.composer_content import has_repair_button, issue_key
 from posts.dashboard.crop_offers import CropOffer, offered_crop
 from posts.dashboard.post_preview import PostPreview, preview_post
@@ -44,6 +45,11 @@ class CheckedTarget:
     issues: list[ShownIssue]
     preview: PostPreview
     poll: str  # description of the poll; empty without a poll
+
+    @property
+    def unit(self) -> str:
+        """Return the word for what is counted in the text of a checked target."""
+        return _("bytes") if self._counts_bytes else _("characters")
 
     @property
     def unit_left(self) -> str:
@@ -112,5 +118,26 @@ def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
     if poll is None:
         return ""
     count, minutes = len(poll["choices"]), poll["duration_minutes"]
-    open_for = f"open for {duration_in_words(minutes)}" if minutes else "open without an end"
-    return f"With a poll of {count} choice{'' if count == 1 else 's'}, {open_for}"
+    with_end = ngettext(
+        "With a poll of %(count)d choice, open for %(duration)s",
+        "With a poll of %(count)d choices, open for %(duration)s",
+        count,
+    )
+    without_end = ngettext(
+        "With a poll of %(count)d choice, open without an end",
+        "With a poll of %(count)d choices, open without an end",
+        count,
+    )
+    if not minutes:
+        return without_end % {"count": count}
+    return with_end % {"count": count, "duration": poll_duration_in_words(minutes)}
+
+
+def poll_duration_in_words(minutes: int) -> str:
+    """Return how long a poll is open, such as "1 day and 12 hours", in the language of the page."""
+    parts = (
+        (minutes // 1440, ngettext("%(count)d day", "%(count)d days", minutes // 1440)),
+        (minutes % 1440 // 60, ngettext("%(count)d hour", "%(count)d hours", minutes % 1440 // 60)),
+        (minutes % 60, ngettext("%(count)d minute", "%(count)d minutes", minutes % 60)),
+    )
+    return get_text_list([words % {"count": count} for count, words in parts if count], _("and"))

@@ -7,6 +7,8 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from agents.models import Agent
 from config.api.errors import ValidationFailed
@@ -69,12 +71,12 @@ def cancel_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action on a post's page that cancels the post."""
     group = get_post_group_of_workspace(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
-    words = "The draft was deleted." if group.status == GroupStatus.DRAFT else "The post was cancelled."
+    words = _("The draft was deleted.") if group.status == GroupStatus.DRAFT else _("The post was cancelled.")
     if group.status == GroupStatus.PUBLISHING:
-        words = "The post was cancelled for the accounts where it had not begun."
+        words = _("The post was cancelled for the accounts where it had not begun.")
     if undo := undo_offer_of_deletion(group):
         return page.success_redirect(words, "post", undo=undo.address(page), post_group_id=group.id)
-    return page.success_redirect(f"{words} This cannot be undone.", "post", post_group_id=group.id)
+    return page.success_redirect(" ".join([words, _("This cannot be undone.")]), "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.retry")
@@ -83,7 +85,7 @@ def retry_failed_targets(page: WorkspacePage, post_group_id: str) -> HttpRespons
     group = get_post_group_of_workspace(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
     services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
-    return page.success_redirect("The post is being sent again. This cannot be undone.", "post", post_group_id=group.id)
+    return page.success_redirect(_("The post is being sent again. This cannot be undone."), "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.create")
@@ -92,11 +94,11 @@ def copy_failed_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpRes
     group = get_post_group_of_workspace(page, post_group_id)
     failed = {target.account_id for target in group.targets.all() if target.status == TargetStatus.FAILED}
     if not failed:
-        raise PageRefusal("The post has not failed at any account.")
+        raise PageRefusal(_("The post has not failed at any account."))
     data = validate_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group, only=failed), "draft": True})
     post = PostWrite.from_request(data)
     draft_id = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)[0]
-    words = "This is a copy for the accounts where the post failed. Change what they did not accept, then send it again."
+    words = _("This is a copy for the accounts where the post failed. Change what they did not accept, then send it again.")
     messages.info(page.request, words)
     return page.redirect(page.url_of_page("post-edit", post_group_id=draft_id))
 
@@ -117,8 +119,8 @@ def resolve_unconfirmed_target(page: WorkspacePage, post_group_id: str) -> HttpR
     services.resolve_unconfirmed_target(
         caller=page.caller, post_group_id=group.id, target_id=data["target_id"], permalink=data.get("permalink")
     )
-    published = "Marked as published."
-    failed = "Marked as failed. You can send it again."
+    published = _("Marked as published.")
+    failed = _("Marked as failed. You can send it again.")
     return page.success_redirect(published if data.get("permalink") else failed, "post", post_group_id=group.id)
 
 
@@ -155,15 +157,15 @@ def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     data = validate_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group), "draft": True})
     post = PostWrite.from_request(data)
     draft_id = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)[0]
-    return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)
+    return page.success_redirect(_("Copied to a new draft."), "post-edit", post_group_id=draft_id)
 
 
 def describe_creator(group: PostGroup) -> str:
     """Return who created the post, in words for the post's page: an agent's name, a person, or an API key."""
     if group.agent_id:
         name = Agent.objects.filter(pk=group.agent_id).values_list("name", flat=True).first()
-        return f"the agent {name}" if name else "an agent"
-    return "a person" if group.created_by_type == "user" else "an API key"
+        return pgettext("after “by”", "the agent %(name)s") % {"name": name} if name else pgettext("after “by”", "an agent")
+    return pgettext("after “by”", "a person") if group.created_by_type == "user" else pgettext("after “by”", "an API key")
 
 
 def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:

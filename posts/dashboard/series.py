@@ -7,6 +7,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from config.api.errors import ApiError, PlanChanged, missing_or_foreign_id_error
 from config.api.plan import expecting_plan
@@ -35,7 +37,7 @@ from workspaces.workspace_page import WorkspacePage, record_refused_write, submi
 
 PER_PAGE = 50
 EMPTY_POST: Mapping[str, Any] = {"text": "", "targets": [], "media": []}
-CHANGED = "Something was changed since the preview, by you or by somebody else. Preview it again."
+CHANGED = gettext_lazy("Something was changed since the preview, by you or by somebody else. Preview it again.")
 
 
 @workspace_page()
@@ -74,7 +76,7 @@ def show_series(page: WorkspacePage, series_id: str) -> HttpResponse:
 def new_series(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that previews a new series and creates it; `post` in its address names a post to repeat."""
     if not page.may_write:
-        raise PageRefusal("Your role in this workspace does not allow this. Ask an owner or admin.")
+        raise PageRefusal(_("Your role in this workspace does not allow this. Ask an owner or admin."))
     repeated = page.request.GET.get("post", "")
     group = get_post_group_of_workspace(page, repeated) if repeated else None
     post = {**EMPTY_POST, **(request_fields_to_copy_post(group) if group else {})}
@@ -100,7 +102,9 @@ def new_series(page: WorkspacePage) -> HttpResponse:
         )[0]
     except ApiError as error:
         return _render_form(page, form, problems=_problems(page, "series.create", error), status=422)
-    return page.success_redirect("The series is created. Its first posts are being scheduled.", "series-one", series_id=made)
+    return page.success_redirect(
+        _("The series is created. Its first posts are being scheduled."), "series-one", series_id=made
+    )
 
 
 @workspace_page("GET", "POST", operation="series.update")
@@ -108,9 +112,9 @@ def edit_series(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard page that previews changes to a series and saves them."""
     series = _series_of_workspace(page, series_id)
     if not page.may_write:
-        raise PageRefusal("Only owners and admins can change series.")
+        raise PageRefusal(_("Your role in this workspace does not allow changing series."))
     if series.status == Series.Status.ENDED:
-        raise PageRefusal("This series has ended, so it can no longer be changed.")
+        raise PageRefusal(_("This series has ended, so it can no longer be changed."))
     form = _form(page, initial_of_series(series), series.account_ids, series)
     if page.request.method != "POST" or not form.is_valid():
         return _render_form(page, form, series=series, status=422 if form.is_bound else 200)
@@ -129,7 +133,7 @@ def edit_series(page: WorkspacePage, series_id: str) -> HttpResponse:
     except ApiError as error:
         return _render_form(page, form, series=series, problems=_problems(page, "series.update", error), status=422)
     withdraw_scheduled_posts(changed)
-    return page.success_redirect("The series is changed.", "series-one", series_id=series.id)
+    return page.success_redirect(_("The series is changed."), "series-one", series_id=series.id)
 
 
 @workspace_page("POST", operation="series.update")
@@ -139,7 +143,7 @@ def set_series_status(page: WorkspacePage, series_id: str) -> HttpResponse:
     pauses = "pause" in page.request.POST
     status = Series.Status.PAUSED if pauses else Series.Status.ACTIVE
     update_series(caller=page.caller, series_id=series.id, edit=SeriesEdit(status=status.value))
-    words = "Paused. Posts that are scheduled already are still published." if pauses else "Resumed."
+    words = _("Paused. Posts that are scheduled already are still published.") if pauses else _("Resumed.")
     return page.success_redirect(words, "series-one", series_id=series.id)
 
 
@@ -148,7 +152,7 @@ def end_series_for_good(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard action that ends a series and cancels its scheduled posts."""
     series = end_series(caller=page.caller, series_id=_series_of_workspace(page, series_id).id)
     withdraw_scheduled_posts(series)
-    words = "The series has ended, and its scheduled posts are cancelled."
+    words = _("The series has ended, and its scheduled posts are cancelled.")
     return page.success_redirect(words, "series-one", series_id=series.id)
 
 
@@ -158,9 +162,9 @@ def skip_post(page: WorkspacePage, series_id: str) -> HttpResponse:
     series = _series_of_workspace(page, series_id)
     at = parse_moment(page.request.POST.get("at", ""))
     if at is None:
-        raise PageRefusal("Choose a post of the series.")
+        raise PageRefusal(_("Choose a post of the series."))
     withdraw_scheduled_posts(skip_occurrence(caller=page.caller, series_id=series.id, at=at))
-    return page.success_redirect("The post is left out.", "series-one", series_id=series.id)
+    return page.success_redirect(_("The post is left out."), "series-one", series_id=series.id)
 
 
 def _series_of_workspace(page: WorkspacePage, series_id: str) -> Series:

@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform_label
@@ -33,73 +34,86 @@ from posts.series_posts import texts_of_series
 from workspaces.dashboard.forms import DATE_VALIDATORS, timezone_choices
 
 SEPARATOR = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
-MONTH_DAYS = [(day, str(day)) for day in range(1, 32)] + [(-1, "the last")]
+MONTH_DAYS = [(day, str(day)) for day in range(1, 32)] + [(-1, _("the last"))]
 
 
 class SeriesForm(forms.Form):
     """The form to create or change a series. The start and the time zone of a stored series stay as they are."""
 
     marks_needed = True  # which fields are needed depends on the choices
-    name = forms.CharField(label="Name", required=False, max_length=200, help_text="It is not published.")
+    name = forms.CharField(label=_("Name"), required=False, max_length=200, help_text=_("It is not published."))
     text = forms.CharField(
-        label="Text",
+        label=_("Text"),
         required=False,
         strip=False,
         widget=forms.Textarea({"rows": 4}),
-        help_text="{n} becomes the number of the post, and {date} its date.",
+        help_text=_("{n} becomes the number of the post, and {date} its date."),
     )
     texts = forms.CharField(
-        label="Further texts",
+        label=_("Further texts"),
         required=False,
         strip=False,
         widget=forms.Textarea({"rows": 4}),
-        help_text="Used in turn after the first, since platforms may refuse a text that repeats. A line of three "
-        "hyphens stands between two texts.",
+        help_text=_(
+            "Used in turn after the first, since platforms may refuse a text that repeats. A line of three "
+            "hyphens stands between two texts."
+        ),
     )
     accounts = forms.MultipleChoiceField(
-        label="Accounts", widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose at least one account."}
+        label=_("Accounts"),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Choose at least one account.")},
     )
-    day = forms.DateField(label="First day", widget=forms.DateInput({"type": "date"}), validators=DATE_VALIDATORS)
-    time = forms.TimeField(label="Time of day", widget=forms.TimeInput({"type": "time"}, format="%H:%M"))
-    timezone = forms.ChoiceField(label="Time zone")
+    day = forms.DateField(
+        label=_("First day"), widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"), validators=DATE_VALIDATORS
+    )
+    time = forms.TimeField(label=_("Time of day"), widget=forms.TimeInput({"type": "time"}, format="%H:%M"))
+    timezone = forms.ChoiceField(label=_("Time zone"))
     repeats = forms.ChoiceField(
-        label="Repeats",
+        label=_("Repeats"),
         choices=[
-            (DAILY, "Every day"),
-            (WEEKLY, "On days of the week"),
-            (MONTH_DAY, "On a day of the month"),
-            (MONTH_WEEKDAY, "On a weekday of the month"),
-            (OTHER, "By a rule of my own"),
+            (DAILY, _("Every day")),
+            (WEEKLY, _("On days of the week")),
+            (MONTH_DAY, _("On a day of the month")),
+            (MONTH_WEEKDAY, _("On a weekday of the month")),
+            (OTHER, _("By a rule of my own")),
         ],
         widget=forms.RadioSelect,
     )
     interval = forms.IntegerField(
-        label="Every … days, weeks or months", required=False, min_value=1, max_value=1000, help_text="1 leaves none out."
+        label=_("Every … days, weeks or months"),
+        required=False,
+        min_value=1,
+        max_value=1000,
+        help_text=_("1 leaves none out."),
     )
     weekdays = forms.MultipleChoiceField(
-        label="Days of the week", required=False, choices=list(WEEKDAY_NAMES.items()), widget=forms.CheckboxSelectMultiple
+        label=_("Days of the week"), required=False, choices=list(WEEKDAY_NAMES.items()), widget=forms.CheckboxSelectMultiple
     )
-    month_day = forms.TypedChoiceField(label="Day of the month", required=False, choices=MONTH_DAYS, coerce=int)
-    place = forms.ChoiceField(label="Which one in the month", required=False, choices=list(PLACES.items()))
-    place_weekday = forms.ChoiceField(label="Weekday of the month", required=False, choices=list(WEEKDAY_NAMES.items()))
+    month_day = forms.TypedChoiceField(label=_("Day of the month"), required=False, choices=MONTH_DAYS, coerce=int)
+    place = forms.ChoiceField(label=_("Which one in the month"), required=False, choices=list(PLACES.items()))
+    place_weekday = forms.ChoiceField(label=_("Weekday of the month"), required=False, choices=list(WEEKDAY_NAMES.items()))
     rrule = forms.CharField(
-        label="Rule (RFC 5545)",
+        label=_("Rule (RFC 5545)"),
         required=False,
         max_length=MAX_RULE_LENGTH,
-        help_text="For example FREQ=YEARLY;BYMONTH=3.",
+        help_text=_("For example FREQ=YEARLY;BYMONTH=3."),
     )
     ends = forms.ChoiceField(
-        label="Ends",
+        label=_("Ends"),
         required=False,
-        choices=[(NEVER, "Never"), (ON_DATE, "On a day"), (AFTER_COUNT, "After a number of posts")],
+        choices=[(NEVER, _("Never")), (ON_DATE, _("On a day")), (AFTER_COUNT, _("After a number of posts"))],
         widget=forms.RadioSelect,
     )
     until = forms.DateField(
-        label="Last day", required=False, widget=forms.DateInput({"type": "date"}), validators=DATE_VALIDATORS
+        label=_("Last day"),
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        validators=DATE_VALIDATORS,
     )
-    count = forms.IntegerField(label="Number of posts", required=False, min_value=1, max_value=10_000)
+    count = forms.IntegerField(label=_("Number of posts"), required=False, min_value=1, max_value=10_000)
     apply_to_scheduled = forms.BooleanField(
-        label="Also change the posts that are scheduled already", required=False, initial=True
+        label=_("Also change the posts that are scheduled already"), required=False, initial=True
     )
 
     def __init__(
@@ -138,10 +152,10 @@ class SeriesForm(forms.Form):
     def clean(self) -> None:
         """Require the fields that belong to the choices."""
         chosen = self.cleaned_data
-        needed = {WEEKLY: ("weekdays", "Choose at least one day."), OTHER: ("rrule", "Write the rule.")}.get(
+        needed = {WEEKLY: ("weekdays", _("Choose at least one day.")), OTHER: ("rrule", _("Write the rule."))}.get(
             chosen.get("repeats", "")
         )
-        end = {ON_DATE: ("until", "Choose the last day."), AFTER_COUNT: ("count", "Say how many posts.")}.get(
+        end = {ON_DATE: ("until", _("Choose the last day.")), AFTER_COUNT: ("count", _("Say how many posts."))}.get(
             chosen.get("ends", "")
         )
         for name, message in filter(None, (needed, end)):
@@ -170,5 +184,5 @@ def _post_fields(post: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _account_name(account: ConnectedAccount) -> str:
-    sandbox = " (sandbox)" if account.sandbox else ""
+    sandbox = f" ({_('sandbox')})" if account.sandbox else ""
     return f"{platform_label(account.platform)} {account.handle or account.external_id}{sandbox}"

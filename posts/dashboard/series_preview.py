@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from config.pages.sentences import SENTENCES
 from posts.models import Series
@@ -19,13 +20,13 @@ from posts.series_selectors import upcoming_occurrences
 MONTHS = timedelta(days=92)
 # By code: why a post could not be scheduled, where the sentences of pages do not fit a series.
 REFUSALS = {
-    "CONTENT_INVALID": "The post does not fit all of its accounts any more, or one of them has to be connected again.",
-    "FORBIDDEN": "The person who made the series is no longer a member of the workspace.",
-    "API_KEY_REVOKED": "The key that made the series was revoked.",
-    "API_KEY_EXPIRED": "The key that made the series has expired.",
-    "SCOPE_MISSING": "Whoever made the series may not schedule posts any more.",
-    "ACCOUNT_NOT_ALLOWED": "The agent that made the series may not use one of its accounts any more.",
-    "AGENT_MODE_FORBIDS": "The agent that made the series may only write drafts now.",
+    "CONTENT_INVALID": _("The post does not fit all of its accounts any more, or one of them has to be connected again."),
+    "FORBIDDEN": _("The person who made the series may no longer write posts in the workspace."),
+    "API_KEY_REVOKED": _("The key that made the series was revoked."),
+    "API_KEY_EXPIRED": _("The key that made the series has expired."),
+    "SCOPE_MISSING": _("Whoever made the series may not schedule posts any more."),
+    "ACCOUNT_NOT_ALLOWED": _("The agent that made the series may not use one of its accounts any more."),
+    "AGENT_MODE_FORBIDS": _("The agent that made the series may only write drafts now."),
 }
 
 

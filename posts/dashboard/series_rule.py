@@ -8,15 +8,33 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils import dates
+from django.utils.text import get_text_list
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext_lazy
+
+from config.pages.language import format_date
 from posts.recurrence import InvalidRule, RecurrenceRule, parse_rule
 from posts.recurrence.rule import WEEKDAYS
 
 DAILY, WEEKLY, MONTH_DAY, MONTH_WEEKDAY, OTHER = "daily", "weekly", "month-day", "month-weekday", "other"
 NEVER, ON_DATE, AFTER_COUNT = "never", "date", "count"
-WEEKDAY_NAMES = dict(
-    zip(WEEKDAYS, ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"), strict=True)
-)
-PLACES = {"1": "first", "2": "second", "3": "third", "4": "fourth", "-1": "last"}
+WEEKDAY_NAMES = dict(zip(WEEKDAYS, dates.WEEKDAYS.values(), strict=True))
+PLACES = {
+    "1": pgettext_lazy("which weekday of the month", "first"),
+    "2": pgettext_lazy("which weekday of the month", "second"),
+    "3": pgettext_lazy("which weekday of the month", "third"),
+    "4": pgettext_lazy("which weekday of the month", "fourth"),
+    "-1": pgettext_lazy("which weekday of the month", "last"),
+}
+# The same words after "on the", where other languages write them differently.
+_PLACES_IN_RULE = {
+    "1": pgettext_lazy("on the … Monday", "first"),
+    "2": pgettext_lazy("on the … Monday", "second"),
+    "3": pgettext_lazy("on the … Monday", "third"),
+    "4": pgettext_lazy("on the … Monday", "fourth"),
+    "-1": pgettext_lazy("on the … Monday", "last"),
+}
 END_OF_DAY = time(23, 59, 59)
 
 
@@ -57,18 +75,34 @@ def rule_in_words(text: str, zone: ZoneInfo) -> str:
     """Return what a rule says, such as “Every 2 weeks on Monday and Friday”; a rule without words as it is."""
     chosen = choices_of_rule(text, zone)
     if chosen["repeats"] == OTHER:
-        return f"By the rule {text}"
-    unit = {DAILY: "day", WEEKLY: "week"}.get(chosen["repeats"], "month")
-    every = f"Every {unit}" if chosen["interval"] == 1 else f"Every {chosen['interval']} {unit}s"
-    if chosen["repeats"] == WEEKLY:
-        every += f" on {_listed([WEEKDAY_NAMES[day] for day in chosen['weekdays']])}"
-    elif chosen["repeats"] == MONTH_DAY:
-        every += " on the last day" if chosen["month_day"] == -1 else f" on day {chosen['month_day']}"
-    elif chosen["repeats"] == MONTH_WEEKDAY:
-        every += f" on the {PLACES[chosen['place']]} {WEEKDAY_NAMES[chosen['place_weekday']]}"
+        return _("By the rule %(rule)s") % {"rule": text}
+    every = _repetition_in_words(chosen)
     if chosen["ends"] == ON_DATE:
-        return f"{every}, until {chosen['until']:%-d %B %Y}"
-    return f"{every}, {chosen['count']} times" if chosen["ends"] == AFTER_COUNT else every
+        return _("%(every)s, until %(date)s") % {"every": every, "date": format_date(chosen["until"], "j F Y")}
+    if chosen["ends"] == AFTER_COUNT:
+        words = ngettext("%(every)s, %(count)d time", "%(every)s, %(count)d times", chosen["count"])
+        return words % {"every": every, "count": chosen["count"]}
+    return every
+
+
+def _repetition_in_words(chosen: Mapping[str, Any]) -> str:
+    count = chosen["interval"]
+    match chosen["repeats"]:
+        case "daily":
+            return ngettext("Every day", "Every %(count)d days", count) % {"count": count}
+        case "weekly":
+            names = get_text_list([str(WEEKDAY_NAMES[day]) for day in chosen["weekdays"]], _("and"))
+            words = ngettext("Every week on %(days)s", "Every %(count)d weeks on %(days)s", count)
+            return words % {"count": count, "days": names}
+        case "month-day" if chosen["month_day"] == -1:
+            words = ngettext("Every month on the last day", "Every %(count)d months on the last day", count)
+            return words % {"count": count}
+        case "month-day":
+            words = ngettext("Every month on day %(day)d", "Every %(count)d months on day %(day)d", count)
+            return words % {"count": count, "day": chosen["month_day"]}
+    words = ngettext("Every month on the %(place)s %(weekday)s", "Every %(count)d months on the %(place)s %(weekday)s", count)
+    place, weekday = _PLACES_IN_RULE[chosen["place"]], WEEKDAY_NAMES[chosen["place_weekday"]]
+    return words % {"count": count, "place": place, "weekday": weekday}
 
 
 def _repetition(rule: RecurrenceRule) -> dict[str, Any]:
@@ -91,7 +125,3 @@ def _end(rule: RecurrenceRule, zone: ZoneInfo) -> dict[str, Any]:
         last: date = rule.until.astimezone(zone).date()
         return {"ends": ON_DATE, "until": last}
     return {"ends": NEVER}
-
-
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

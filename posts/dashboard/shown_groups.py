@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import OPTION_NAME as THREAD
@@ -16,6 +19,13 @@ from media.models import MediaAsset
 from posts.attached_media import attached_media_ids, workspace_assets_by_id
 from posts.dashboard.target_error_sentences import target_error_advice, target_error_sentence
 from posts.models import PostGroup, PostTarget
+
+_KIND_WORDS: Mapping[str, object] = {
+    MediaAsset.Kind.IMAGE: gettext_lazy("Image"),
+    MediaAsset.Kind.GIF: gettext_lazy("Gif"),
+    MediaAsset.Kind.VIDEO: gettext_lazy("Video"),
+    MediaAsset.Kind.DOCUMENT: gettext_lazy("Document"),
+}
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,11 @@ class ShownAsset:
     media_id: str
     asset: MediaAsset | None
     alt_text: str
+
+    @property
+    def kind(self) -> str:
+        """Return the word for the kind of an attached file, such as "Video"."""
+        return str(_KIND_WORDS[self.asset.kind]) if self.asset else ""
 
     @property
     def thumbnail(self) -> str:
@@ -142,7 +157,7 @@ def prepare_groups_for_display(workspace_id: str, groups: Sequence[PostGroup]) -
 
 def _words(value: Any) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     if isinstance(value, dict):
         return "; ".join(f"{name.replace('_', ' ')}: {_words(own)}" for name, own in value.items())
     if isinstance(value, list):

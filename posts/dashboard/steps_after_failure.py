@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from django.utils.text import get_text_list
+from django.utils.translation import gettext as _
+
 from accounts.models import ConnectedAccount
 from posts.dashboard.shown_groups import ShownGroup, ShownTarget
 from posts.states import TargetStatus
@@ -31,14 +34,21 @@ def steps_after_failure(shown: ShownGroup) -> list[StepAfterFailure]:
     lost = [each for each in failed if _is_lost(each)]
     rejected = [each for each in failed if each not in lost and _code(each) == REJECTED]
     others = [each for each in failed if each not in lost and each not in rejected]
-    steps = [StepAfterFailure("reconnect", f"Reconnect {each.label}", _lost_reason(each), each.account) for each in lost]
+    steps = [
+        StepAfterFailure(
+            "reconnect", _("Reconnect %(platform)s") % {"platform": each.label}, _lost_reason(each), each.account
+        )
+        for each in lost
+    ]
     if rejected:
-        reason = f"{_names(rejected)} did not accept the post. The same post would be refused again, so change it first."
-        steps.append(StepAfterFailure("fix", "Fix and send again", reason))
+        words = _("%(platforms)s did not accept the post. The same post would be refused again, so change it first.")
+        reason = words % {"platforms": _names(rejected)}
+        steps.append(StepAfterFailure("fix", _("Fix and send again"), reason))
     if others:
-        steps.append(StepAfterFailure("retry", "Try again", f"Sending failed at {_names(others)}, and may succeed now."))
+        reason = _("Sending failed at %(platforms)s, and may succeed now.") % {"platforms": _names(others)}
+        steps.append(StepAfterFailure("retry", _("Try again"), reason))
     elif rejected and not lost:
-        steps.append(StepAfterFailure("retry", "Send again unchanged", ""))
+        steps.append(StepAfterFailure("retry", _("Send again unchanged"), ""))
     return steps
 
 
@@ -50,7 +60,7 @@ def _is_lost(each: ShownTarget) -> bool:
 
 
 def _lost_reason(each: ShownTarget) -> str:
-    return f"{each.label} has to be connected again. Then send the post again."
+    return _("%(platform)s has to be connected again. Then send the post again.") % {"platform": each.label}
 
 
 def _code(each: ShownTarget) -> str:
@@ -58,5 +68,4 @@ def _code(each: ShownTarget) -> str:
 
 
 def _names(targets: list[ShownTarget]) -> str:
-    *names, last = dict.fromkeys(each.label for each in targets)
-    return f"{', '.join(names)} and {last}" if names else last
+    return get_text_list(list(dict.fromkeys(each.label for each in targets)), _("and"))

@@ -41,12 +41,14 @@ def submit_buttons(
     named = {"time": short_time_words(when)}
     match status:
         case GroupStatus.SCHEDULED:
-            schedule, publish = f"Save and {'move to' if moved else 'publish on'} {named}", f"Publish now, not on {named}"
+            schedule = _("Save and move to %(time)s") if moved else _("Save and publish on %(time)s")
+            publish = _("Publish now, not on %(time)s")
         case GroupStatus.PENDING_CONFIRMATION:
-            schedule, publish = f"Approve for {named}", f"Approve and publish now, not on {named}"
+            schedule, publish = _("Approve for %(time)s"), _("Approve and publish now, not on %(time)s")
         case _:
-            schedule, publish = f"Schedule for {named}", f"Publish now, not on {named}"
-    return [SubmitButton(SCHEDULE, schedule, primary=True), SubmitButton(PUBLISH, publish), *_save_button(status)]
+            schedule, publish = _("Schedule for %(time)s"), _("Publish now, not on %(time)s")
+    first, second = SubmitButton(SCHEDULE, schedule % named, primary=True), SubmitButton(PUBLISH, publish % named)
+    return [first, second, *_save_button(status)]
 
 
 def short_time_words(when: datetime) -> str:
@@ -68,11 +70,11 @@ def _buttons_that_ask(status: str, when: datetime | None) -> list[SubmitButton]:
 def _buttons_without_time(status: str) -> list[SubmitButton]:
     match status:
         case GroupStatus.SCHEDULED:
-            return [SubmitButton(SCHEDULE, "Save changes", primary=True), SubmitButton(PUBLISH, "Publish now")]
+            return [SubmitButton(SCHEDULE, _("Save changes"), primary=True), SubmitButton(PUBLISH, _("Publish now"))]
         case GroupStatus.PENDING_CONFIRMATION:
-            publish, schedule = "Approve and publish now", "Approve for later"
+            publish, schedule = _("Approve and publish now"), _("Approve for later")
         case _:
-            publish, schedule = "Publish now", "Schedule for later"
+            publish, schedule = _("Publish now"), _("Schedule for later")
     return [SubmitButton(PUBLISH, publish, primary=True), SubmitButton(SCHEDULE, schedule), *_save_button(status)]
 
 
@@ -81,5 +83,5 @@ def _save_button(status: str) -> list[SubmitButton]:
         case GroupStatus.SCHEDULED:
             return []
         case GroupStatus.PENDING_CONFIRMATION:
-            return [SubmitButton(SAVE, "Save without approving")]
-    return [SubmitButton(SAVE, "Save as a shared draft")]
+            return [SubmitButton(SAVE, _("Save without approving"))]
+    return [SubmitButton(SAVE, _("Save as a shared draft"))]

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from accounts.platforms import errors
 from posts.states import TargetStatus
 
 # By code: what has happened. The messages of all other codes come from the platform, or name no words of the API.
 SENTENCES_BY_CODE = {
-    "PLATFORM_RATE_LIMITED": "{} accepts no more posts at the moment.",
-    "WORKSPACE_DELETED": "The workspace was deleted before the post was published.",
+    "PLATFORM_RATE_LIMITED": gettext_lazy("%(platform)s accepts no more posts at the moment."),
+    "WORKSPACE_DELETED": gettext_lazy("The workspace was deleted before the post was published."),
 }
 # By code: what a person does now.
 ADVICE_BY_CODE = {
-    "PLATFORM_REJECTED": "Change the post, then send it again.",
-    "ACCOUNT_NEEDS_REAUTH": "Connect the account again, then send the post again.",
-    "PLATFORM_RATE_LIMITED": "Send it again later.",
-    "PLATFORM_UNAVAILABLE": "Send it again later.",
-    "SCHEDULE_MISSED": "Send it again if it should still be published.",
+    "PLATFORM_REJECTED": gettext_lazy("Change the post, then send it again."),
+    "ACCOUNT_NEEDS_REAUTH": gettext_lazy("Connect the account again, then send the post again."),
+    "PLATFORM_RATE_LIMITED": gettext_lazy("Send it again later."),
+    "PLATFORM_UNAVAILABLE": gettext_lazy("Send it again later."),
+    "SCHEDULE_MISSED": gettext_lazy("Send it again if it should still be published."),
     "WORKSPACE_DELETED": "",
 }
 # The general advice of the adapters' errors, which the advice above replaces; other advice is about the particular problem.
@@ -39,13 +42,13 @@ def target_error_sentence(error: Mapping[str, Any], label: str) -> str:
     """Return what went wrong when a post's target was published, in a sentence; `label` is the platform's display name."""
     code, message = error["code"], str(error["message"])
     if code == "ACCOUNT_NEEDS_REAUTH" and message.startswith("The account is "):  # the API's name of the account's status
-        return f"{label} does not let us in any more."
+        return _("%(platform)s does not let us in any more.") % {"platform": label}
     return str(SENTENCES_BY_CODE[code] % {"platform": label}) if code in SENTENCES_BY_CODE else message
 
 
 def target_error_advice(error: Mapping[str, Any], status: str) -> str:
     """Return what a person can do about the error of a target with this status."""
     if status == TargetStatus.RETRYING:
-        return "Nothing: the service tries again by itself."
+        return _("Nothing: the service tries again by itself.")
     advice = str(error["suggested_action"])
     return str(ADVICE_BY_CODE[error["code"]]) if error["code"] in ADVICE_BY_CODE and advice in _GENERAL else advice

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from django.http import HttpResponse, StreamingHttpResponse
+from django.utils.translation import gettext as _
 
 from auditlog import selectors
 from auditlog.csv_export import stream_rows_as_csv
@@ -41,7 +42,7 @@ def download_audit_log_csv(page: WorkspacePage) -> StreamingHttpResponse:
     form = AuditLogFilterForm(page.request.GET, zone=page.zone)
     filters = form.filters
     if form.errors:
-        raise ValidationFailed("The filters are not valid.", suggested_action="Go back and correct them.")
+        raise ValidationFailed(_("The filters are not valid."), suggested_action=_("Go back and correct them."))
     entries = selectors.audit_entries_of_workspace(caller=page.caller, workspace_id=page.workspace.id, **filters)
     return stream_rows_as_csv(entries, f"logs-{page.workspace.id}")
 

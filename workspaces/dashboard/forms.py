@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from auditlog.models import ActorType, AuditEntry
 from config.api.fields import INT64, TIMEZONES
@@ -41,10 +43,10 @@ def timezone_choices(current: str) -> list[Any]:
 class NameAndTimezoneForm(forms.Form):
     """The dashboard form of the workspace's name and time zone."""
 
-    name = forms.CharField(max_length=200, label="Name")
+    name = forms.CharField(max_length=200, label=_("Name"))
     default_timezone = forms.ChoiceField(
-        label="Time zone",
-        help_text="Days and times are shown in this time zone. Posts that are already scheduled keep their time.",
+        label=_("Time zone"),
+        help_text=_("Days and times are shown in this time zone. Posts that are already scheduled keep their time."),
     )
 
     def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
@@ -57,15 +59,15 @@ class MonthlyCapsForm(forms.Form):
     """The dashboard form of the workspace's monthly caps, with money in dollars."""
 
     spend_cap = forms.DecimalField(
-        label="Spend cap each month, in US dollars",
-        help_text="The most that may be spent beyond the free credit. With 0, posts stop when the credit is used up.",
+        label=_("Spend cap each month, in US dollars"),
+        help_text=_("The most that may be spent beyond the free credit. With 0, posts stop when the credit is used up."),
         min_value=0,
         max_value=Decimal(INT64) / 100,
         decimal_places=2,
     )
     url_post_cap = forms.IntegerField(
-        label="Posts with a link on X each month",
-        help_text="They cost far more than other posts. With 0, none is published.",
+        label=_("Posts with a link on X each month"),
+        help_text=_("They cost far more than other posts. With 0, none is published."),
         min_value=0,
         max_value=INT64,
     )
@@ -94,34 +96,46 @@ class WorkspaceDeletionForm(forms.Form):
     def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
         super().__init__(data, prefix="deletion")
         self.expected_name = workspace.name
-        self.fields["name"].label = f"To confirm, type the name of the workspace: {workspace.name}"
+        self.fields["name"].label = gettext("To confirm, type the name of the workspace: %(workspace)s") % {
+            "workspace": workspace.name
+        }
 
     def clean_name(self) -> str:
         if self.cleaned_data["name"] != self.expected_name.strip():
-            raise forms.ValidationError("This is not the workspace's name. Nothing was deleted.")
+            raise forms.ValidationError(_("This is not the workspace's name. Nothing was deleted."))
         return self.expected_name
 
 
 ACTOR_LABELS = {
-    ActorType.USER.value: "A person",
-    ActorType.AGENT.value: "An agent",
-    ActorType.API_KEY.value: "An API key",
-    ActorType.CLI.value: "A command line",
-    ActorType.MCP.value: "An MCP client",
-    ActorType.AGENT_RUNTIME.value: "An agent runtime",
-    ActorType.SYSTEM.value: "The service",
+    ActorType.USER.value: _("A person"),
+    ActorType.AGENT.value: _("An agent"),
+    ActorType.API_KEY.value: _("An API key"),
+    ActorType.CLI.value: _("A command line"),
+    ActorType.MCP.value: _("An MCP client"),
+    ActorType.AGENT_RUNTIME.value: _("An agent runtime"),
+    ActorType.SYSTEM.value: _("The service"),
 }
 
 
 class AuditLogFilterForm(forms.Form):
     """The dashboard form of the audit log's filters. An invalid filter is ignored and shown as an error."""
 
-    actor_type = forms.ChoiceField(label="Who", choices=[("", "Anybody"), *ACTOR_LABELS.items()], required=False)
-    actor_id = forms.CharField(label="Whose id", max_length=64, required=False, widget=forms.TextInput({"size": 14}))
-    operation = forms.CharField(label="Operation", max_length=64, required=False, widget=forms.TextInput({"size": 14}))
-    outcome = forms.ChoiceField(label="Outcome", choices=[("", "Any"), *AuditEntry.Outcome.choices], required=False)
+    actor_type = forms.ChoiceField(label=_("Who"), choices=[("", _("Anybody")), *ACTOR_LABELS.items()], required=False)
+    actor_id = forms.CharField(label=_("Whose id"), max_length=64, required=False, widget=forms.TextInput({"size": 14}))
+    operation = forms.CharField(label=_("Operation"), max_length=64, required=False, widget=forms.TextInput({"size": 14}))
+    outcome = forms.ChoiceField(
+        label=_("Outcome"),
+        choices=[("", _("Any")), (AuditEntry.Outcome.SUCCEEDED, _("Succeeded")), (AuditEntry.Outcome.REFUSED, _("Refused"))],
+        required=False,
+    )
     since = forms.DateField(
-        label="From", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_VALIDATORS
+        label=_("From"),
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        required=False,
+        validators=DATE_VALIDATORS,
+    )
+    until = forms.DateField(
+        label=_("To"), widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"), required=False, validators=DATE_VALIDATORS
     )
 
     def __init__(self, data: Any, *, zone: ZoneInfo) -> None:

@@ -9,6 +9,7 @@ from django.contrib.auth import logout, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -63,7 +64,7 @@ def end_session(request: HttpRequest, user_session_id: int) -> HttpResponse:
         return api_error_page(request, error)
     if not request.session.exists(here):  # the user ended the current session
         logout(request)
-    messages.success(request, "That session has ended.")
+    messages.success(request, _("That session has ended."))
     return redirect("sessions")
 
 
@@ -78,7 +79,7 @@ def end_other_sessions(request: HttpRequest) -> HttpResponse:
         caller=caller_of_request(request), session_key=request.session.session_key or ""
     )
     update_session_auth_hash(request, user)
-    messages.success(request, "You are signed out everywhere else.")
+    messages.success(request, _("You are signed out everywhere else."))
     return redirect("sessions")
 
 
@@ -87,5 +88,5 @@ def describe_user_agent(user_agent: str) -> str:
     browser = next((words for part, words in _BROWSERS if part in user_agent), "")
     system = next((words for part, words in _SYSTEMS if part in user_agent), "")
     if browser and system:
-        return f"{browser} on {system}"
-    return browser or system or "Unknown browser"
+        return _("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+    return browser or system or _("Unknown browser")

@@ -33,7 +33,7 @@ def save_name_and_timezone(page: WorkspacePage) -> HttpResponse:
     if not form.is_valid():
         return _settings(page, status=422, general=form)
     services.update_name_and_timezone(caller=page.caller, workspace_id=page.workspace.id, **form.cleaned_data)
-    return page.success_redirect("Name and time zone are saved.", "settings")
+    return page.success_redirect(_("Name and time zone are saved."), "settings")
 
 
 @workspace_page("POST", operation="workspaces.update_caps")
@@ -59,7 +59,7 @@ def change_editor_approval(page: WorkspacePage) -> HttpResponse:
 def pause_workspace(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: pause the workspace, which stops changes and scheduled posts. Only its owner may do this."""
     services.pause_workspace(caller=page.caller, workspace_id=page.workspace.id)
-    return page.success_redirect("Everything is stopped.", "settings")
+    return page.success_redirect(_("Everything is stopped."), "settings")
 
 
 @workspace_page("POST", operation="workspaces.resume")
@@ -68,10 +68,10 @@ def resume_workspace(page: WorkspacePage) -> HttpResponse:
     workspace = services.resume_workspace(caller=page.caller, workspace_id=page.workspace.id)
     if workspace.paused_by:
         return page.success_redirect(
-            "Your pause is lifted. The workspace is still paused by the operator of the service.", "settings"
+            _("Your pause is lifted. The workspace is still paused by the operator of the service."), "settings"
         )
     return page.success_redirect(
-        "The workspace is active again. Posts that became due meanwhile are published now.", "settings"
+        _("The workspace is active again. Posts that became due meanwhile are published now."), "settings"
     )
 
 
@@ -92,7 +92,7 @@ def delete_workspace(page: WorkspacePage) -> HttpResponse:
     if not form.is_valid():
         return _settings(page, status=422, deletion=form)
     services.delete_workspace(caller=page.caller, workspace_id=page.workspace.id)
-    messages.success(page.request, f"{page.workspace.name} is deleted.")
+    messages.success(page.request, _("%(workspace)s is deleted.") % {"workspace": page.workspace.name})
     return page.redirect(f"{reverse('dashboard')}?all=1")
 
 

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 from social_core.exceptions import AuthCanceled, AuthInputError, AuthProviderError, AuthSessionError
@@ -48,18 +49,18 @@ NEXT_PAGE = "next"  # parameter name in query, form and session: the page to ope
 SIGN_IN_AGAIN = "signing_in_again"  # session key: a signed-in user signs in again
 # Label of the button that submits a saved form, by operation.
 SAVED_FORM_BUTTON_LABELS = {
-    "api_keys.create": "Create the API key",
-    "api_keys.revoke": "Revoke the API key",
-    "agents.create": "Create the agent",
-    "agents.rotate_key": "Issue a new key for the agent",
-    "agents.revoke": "Revoke the agent",
-    "members.invite": "Send the invitation",
-    "members.change_role": "Change the role",
-    "members.remove": "Remove the member",
-    "workspaces.hand_over": "Hand the workspace over",
-    "workspaces.delete": "Delete the workspace",
+    "api_keys.create": _("Create the API key"),
+    "api_keys.revoke": _("Revoke the API key"),
+    "agents.create": _("Create the agent"),
+    "agents.rotate_key": _("Issue a new key for the agent"),
+    "agents.revoke": _("Revoke the agent"),
+    "members.invite": _("Send the invitation"),
+    "members.change_role": _("Change the role"),
+    "members.remove": _("Remove the member"),
+    "workspaces.hand_over": _("Hand the workspace over"),
+    "workspaces.delete": _("Delete the workspace"),
 }
-INVALID_ANSWER_MESSAGE = "The identity provider's answer is not valid, so you are not signed in."
+INVALID_ANSWER_MESSAGE = _("The identity provider's answer is not valid, so you are not signed in.")
 
 
 @require_safe
@@ -111,7 +112,7 @@ def saved_form_page(request: HttpRequest) -> HttpResponse:
     shown = {
         "form": form,
         "came_from_field": saved_form.ORIGIN_FIELD,
-        "does": SAVED_FORM_BUTTON_LABELS.get(form.operation, "Send it"),
+        "does": SAVED_FORM_BUTTON_LABELS.get(form.operation, gettext("Send it")),
     }
     return render(request, "workspaces/held_form.html", shown)
 
@@ -200,8 +201,8 @@ def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBacke
     """On the page after signing in again, return an error if it was another user or is not confirmed; else None."""
     if person.pk != request.user.pk:
         return Forbidden(
-            "You signed in as another user, so nothing was changed.",
-            suggested_action="Go back, and sign in as the user of this session.",
+            gettext("You signed in as another user, so nothing was changed."),
+            suggested_action=gettext("Go back, and sign in as the user of this session."),
         )
     if not is_recent_sign_in(backend.authenticated_at or UNKNOWN_AUTH_TIME):
         return Forbidden(
@@ -241,9 +242,9 @@ def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
     logger.warning("A sign-in failed: %s at %s.", error.code, error.stage)
     next_page = local_address(request, request.session.get(NEXT_PAGE))
     for kinds, problem, status in (
-        (AuthCanceled, "The sign-in was cancelled at the identity provider.", 403),
-        ((AuthInputError, AuthSessionError), "This sign-in took too long, or was started in another browser.", 400),
-        (AuthProviderError, "The identity provider does not answer. Try again in a moment.", 503),
+        (AuthCanceled, gettext("The sign-in was cancelled at the identity provider."), 403),
+        ((AuthInputError, AuthSessionError), gettext("This sign-in took too long, or was started in another browser."), 400),
+        (AuthProviderError, gettext("The identity provider does not answer. Try again in a moment."), 503),
     ):
         if isinstance(error, kinds):
             return sign_in_page(request, next_page=next_page, problem=problem, status=status)

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from auditlog.services import record_entry
@@ -27,6 +27,7 @@ from config.api.errors import (
     WorkspacePaused,
     missing_or_foreign_id_error,
 )
+from config.pages.language import format_date
 from workspaces import selectors
 from workspaces.models import Invitation, Member, User, Workspace
 from workspaces.services.mail import queue_mail
@@ -172,18 +173,22 @@ def _replace_open_invitation(workspace: Workspace, address: str) -> None:
 def _invitation_message(workspace: Workspace, inviter: User, role: str, link: str, expires_at: datetime) -> MailMessage:
     """Return the e-mail with the link of an invitation, which says who invites whom to what, and until when."""
     name, inviter_name = one_line_name(workspace.name), one_line_name(inviter.display_name)
-    who = f"{inviter_name} ({inviter.email})" if inviter_name else inviter.email or "Somebody"
+    who = f"{inviter_name} ({inviter.email})" if inviter_name else inviter.email or gettext("Somebody")
     until = timezone.localtime(expires_at, ZoneInfo(workspace.default_timezone))
     return MailMessage(
-        subject=f"Invitation to {workspace.name}",
+        subject=gettext("Invitation to %(workspace)s") % {"workspace": workspace.name},
         workspace_name=name,
-        happened=f"{who} invites you to the workspace {name}, as {'an admin' if role == 'admin' else 'a member'}.",
-        todo="To accept, open this link and sign in with this e-mail address.",
-        button="Open the invitation",
+        happened=ROLE_SENTENCES[Member.Role(role)] % {"who": who, "workspace": name},
+        todo=gettext("To accept, open this link and sign in with this e-mail address."),
+        button=gettext("Open the invitation"),
         address=link,
-        until=f"The link is valid for {INVITATION_LIFETIME.days} days, until {date_format(until, 'j M Y, H:i')} "
-        f"({workspace.default_timezone}).",
-        reason="You get this because somebody entered your e-mail address. If you did not expect it, ignore it.",
+        until=gettext("The link is valid for %(days)s days, until %(time)s (%(timezone)s).")
+        % {
+            "days": INVITATION_LIFETIME.days,
+            "time": format_date(until, "j M Y, H:i"),
+            "timezone": workspace.default_timezone,
+        },
+        reason=gettext("You get this because somebody entered your e-mail address. If you did not expect it, ignore it."),
     )
 
 

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from workspaces.sign_in.sessions import has_operator_session_expired, record_session_use
 
@@ -28,7 +29,10 @@ class SessionUseMiddleware:
                 logout(request)
                 messages.info(
                     request,
-                    f"You were signed out: an operator's session ends after {settings.OPERATOR_SESSION_HOURS} hours, "
-                    f"and after {settings.OPERATOR_IDLE_MINUTES} minutes without use.",
+                    _(
+                        "You were signed out: an operator's session ends after %(hours)s hours, "
+                        "and after %(minutes)s minutes without use."
+                    )
+                    % {"hours": settings.OPERATOR_SESSION_HOURS, "minutes": settings.OPERATOR_IDLE_MINUTES},
                 )
         return self.get_response(request)

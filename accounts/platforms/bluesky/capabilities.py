@@ -5,6 +5,8 @@ Sources: the lexicons app.bsky.feed.post and app.bsky.embed.*, Bluesky's clients
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import grapheme_length, utf8_length
 from accounts.platforms.link_cards import LINK_CARD_SCHEMA
 from accounts.platforms.operator_setup import OperatorSetup
@@ -33,18 +35,18 @@ CAPABILITIES = Capabilities(
     link_preview="service",
     finds_people=True,
     not_possible=(
-        "A published post cannot be edited.",
-        "Pictures and a video cannot be mixed in one post.",
-        "A GIF does not move: it is shown as a still picture.",
-        "A link card cannot be combined with pictures or a video.",
-        "Only the first post of a thread can carry pictures or a video.",
-        "Polls are not possible.",
-        "Who may reply to a post cannot be chosen.",
+        gettext_noop("A published post cannot be edited."),
+        gettext_noop("Pictures and a video cannot be mixed in one post."),
+        gettext_noop("A GIF does not move: it is shown as a still picture."),
+        gettext_noop("A link card cannot be combined with pictures or a video."),
+        gettext_noop("Only the first post of a thread can carry pictures or a video."),
+        gettext_noop("Polls are not possible."),
+        gettext_noop("Who may reply to a post cannot be chosen."),
     ),
     options=object_schema(
         langs={
             "type": "array",
-            "description": "The languages of the text and its thread, as BCP 47 tags such as en or pt-BR.",
+            "description": gettext_noop("The languages of the text and its thread, as BCP 47 tags such as en or pt-BR."),
             "items": {"type": "string", "maxLength": 35, "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"},
             "maxItems": 3,
         },
@@ -61,24 +63,26 @@ CREDENTIALS_SCHEMA = object_schema(
     ["identifier", "app_password"],
     identifier={
         "type": "string",
-        "title": "Handle or e-mail address",
-        "description": "The account's handle, such as alice.bsky.social, its e-mail address or its DID.",
+        "title": gettext_noop("Handle or e-mail address"),
+        "description": gettext_noop("The account's handle, such as alice.bsky.social, its e-mail address or its DID."),
         "minLength": 1,
         "maxLength": 512,
     },
     app_password={
         "type": "string",
-        "title": "App password",
+        "title": gettext_noop("App password"),
         "writeOnly": True,
-        "description": "An app password, made in Bluesky's settings. The account's own password is refused.",
+        "description": gettext_noop("An app password, made in Bluesky's settings. The account's own password is refused."),
         "minLength": 1,
         "maxLength": 256,
     },
     service={
         "type": "string",
-        "title": "Server",
+        "title": gettext_noop("Server"),
         "format": "uri",
-        "description": "The https address of the account's server, for accounts that are not at Bluesky itself.",
+        "description": gettext_noop(
+            "The https address of the account's server, for accounts that are not at Bluesky itself."
+        ),
         "minLength": 1,
         "maxLength": 512,
     },

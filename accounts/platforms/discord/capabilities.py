@@ -6,6 +6,8 @@ request. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames 
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
@@ -36,7 +38,7 @@ POLL = PollRules(
     min_choices=1,
     duration_step_minutes=60,
     with_media=True,  # the documents do not exclude it
-    switches={"multiple": "Whether a voter may choose several answers."},
+    switches={"multiple": gettext_noop("Whether a voter may choose several answers.")},
 )
 
 CAPABILITIES = Capabilities(
@@ -55,37 +57,42 @@ CAPABILITIES = Capabilities(
     retry_safety="at_most_once",
     link_preview="platform",
     not_possible=(
-        "A message cannot go to a person, or to another channel than the webhook's.",
-        "A message cannot reply to another one.",
-        "Nobody can be notified by a mention, not even by @everyone.",
-        "A message in an announcement channel cannot be passed on to the servers that follow it.",
-        "Larger files are not possible, even if the server is boosted.",
-        "Buttons and embeds of the post's own are not possible.",
+        gettext_noop("A message cannot go to a person, or to another channel than the webhook's."),
+        gettext_noop("A message cannot reply to another one."),
+        gettext_noop("Nobody can be notified by a mention, not even by @everyone."),
+        gettext_noop("A message in an announcement channel cannot be passed on to the servers that follow it."),
+        gettext_noop("Larger files are not possible, even if the server is boosted."),
+        gettext_noop("Buttons and embeds of the post's own are not possible."),
     ),
     options={
         **object_schema(
             username={
                 "type": "string",
-                "description": "The name that the message is posted under, instead of the webhook's; it must not contain "
-                "clyde or discord.",
+                "description": gettext_noop(
+                    "The name that the message is posted under, instead of the webhook's; it must not contain "
+                    "clyde or discord."
+                ),
                 "minLength": 1,
                 "maxLength": 80,
                 "not": {"pattern": "[Cc][Ll][Yy][Dd][Ee]|[Dd][Ii][Ss][Cc][Oo][Rr][Dd]"},
             },
             thread_id={
                 "type": "string",
-                "description": "The id of a thread of the webhook's channel; the message is posted there.",
+                "description": gettext_noop("The id of a thread of the webhook's channel; the message is posted there."),
                 "maxLength": 20,
                 "pattern": "^[0-9]+$",
             },
             thread_name={
                 "type": "string",
-                "description": "The title of a new thread; forum and media channels need it or thread_id.",
+                "description": gettext_noop("The title of a new thread; forum and media channels need it or thread_id."),
                 "minLength": 1,
                 "maxLength": 100,
             },
-            suppress_embeds={"type": "boolean", "description": "Whether links have no previews."},
-            suppress_notifications={"type": "boolean", "description": "Whether nobody is notified of the message."},
+            suppress_embeds={"type": "boolean", "description": gettext_noop("Whether links have no previews.")},
+            suppress_notifications={
+                "type": "boolean",
+                "description": gettext_noop("Whether nobody is notified of the message."),
+            },
             poll=poll_schema(POLL),
         ),
         "not": {"required": ["thread_id", "thread_name"]},
@@ -98,11 +105,12 @@ CREDENTIALS_SCHEMA = object_schema(
     ["webhook_url"],
     webhook_url={
         "type": "string",
-        "title": "Webhook address",
+        "title": gettext_noop("Webhook address"),
         "writeOnly": True,
         "format": "uri",
-        "description": "The channel's webhook address, https://discord.com/api/webhooks/…, from the channel's "
-        "settings, Integrations.",
+        "description": gettext_noop(
+            "The channel's webhook address, https://discord.com/api/webhooks/…, from the channel's settings, Integrations."
+        ),
         "minLength": 1,
         "maxLength": 512,
     },

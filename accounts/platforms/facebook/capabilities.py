@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
@@ -24,21 +26,29 @@ OPTIONS: dict[str, Any] = {
     **object_schema(
         post_type={
             "type": "string",
-            "description": "What the media become: `post` (the default), `reel` (one video of 3 to 90 seconds, "
-            "30 of them in 24 hours) or `story` (one photo, or one video of up to 60 seconds; it shows no text).",
+            "description": gettext_noop(
+                "What the media become: `post` (the default), `reel` (one video of 3 to 90 seconds, "
+                "30 of them in 24 hours) or `story` (one photo, or one video of up to 60 seconds; it shows no text)."
+            ),
             "enum": ["post", "reel", "story"],
         },
         link={
             "type": "string",
-            "description": "A URL that the post shows with a preview; for posts without media.",
+            "description": gettext_noop("A URL that the post shows with a preview; for posts without media."),
             "pattern": "^https?://[^\\s]+$",
             "maxLength": 2048,
         },
-        title={"type": "string", "description": "The title of a video or reel.", "minLength": 1, "maxLength": 255},
+        title={
+            "type": "string",
+            "description": gettext_noop("The title of a video or reel."),
+            "minLength": 1,
+            "maxLength": 255,
+        },
         first_comment={
             "type": "string",
-            "description": "A comment that the page adds to its post at once. If it fails, the post stays published, "
-            "with a note.",
+            "description": gettext_noop(
+                "A comment that the page adds to its post at once. If it fails, the post stays published, with a note."
+            ),
             "minLength": 1,
             "maxLength": 8000,
             "pattern": "\\S",
@@ -59,14 +69,14 @@ CAPABILITIES = Capabilities(
     retry_safety="verifiable",
     link_preview="options",
     not_possible=(
-        "Personal profiles and groups cannot be posted to: only pages.",
-        "Pictures and a video cannot be mixed in one post.",
-        "Moving GIFs are not possible.",
-        "A link preview cannot be combined with pictures or a video.",
-        "People and pages cannot be mentioned: Facebook removes the mention from the text.",
-        "A story shows no text and has neither a link nor a first comment.",
-        "Polls are not possible.",
-        "A scheduled post is not shown in Facebook's own planner: this service stores it until its time.",
+        gettext_noop("Personal profiles and groups cannot be posted to: only pages."),
+        gettext_noop("Pictures and a video cannot be mixed in one post."),
+        gettext_noop("Moving GIFs are not possible."),
+        gettext_noop("A link preview cannot be combined with pictures or a video."),
+        gettext_noop("People and pages cannot be mentioned: Facebook removes the mention from the text."),
+        gettext_noop("A story shows no text and has neither a link nor a first comment."),
+        gettext_noop("Polls are not possible."),
+        gettext_noop("A scheduled post is not shown in Facebook's own planner: this service stores it until its time."),
     ),
     options=OPTIONS,
 )
@@ -76,19 +86,26 @@ SETUP = OperatorSetup(
     {"oauth": "Their sign-in at Facebook, and a role on the page that may create content."},
     (
         PlatformApplication(
-            connects="Facebook pages",
+            connects=gettext_noop("Facebook pages"),
             portal="https://developers.facebook.com/apps",
             products=(
-                "The use case Manage everything on your Page, with the permissions that are listed under the scopes.",
-                "Facebook Login for Business, with the redirect address as a valid OAuth redirect URI.",
+                gettext_noop(
+                    "The use case Manage everything on your Page, with the permissions that are listed under the scopes."
+                ),
+                gettext_noop("Facebook Login for Business, with the redirect address as a valid OAuth redirect URI."),
             ),
             scopes=SCOPES,
             settings=("FACEBOOK_CLIENT_ID", "FACEBOOK_CLIENT_SECRET"),
             more_settings=("FACEBOOK_SCOPES", "FACEBOOK_API_VERSION"),
-            review="Meta's App Review of each permission, for Advanced Access, and the verification of the operator's "
-            "business.",
-            without_review="People who have a role on the app can connect the pages that they manage.",
-            notes=("Meta keeps each version of its API for about two years. Then FACEBOOK_API_VERSION must be raised.",),
+            review=gettext_noop(
+                "Meta's App Review of each permission, for Advanced Access, and the verification of the operator's business."
+            ),
+            without_review=gettext_noop("People who have a role on the app can connect the pages that they manage."),
+            notes=(
+                gettext_noop(
+                    "Meta keeps each version of its API for about two years. Then FACEBOOK_API_VERSION must be raised."
+                ),
+            ),
         ),
     ),
 )

@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
@@ -41,22 +43,24 @@ OPTIONS: dict[str, Any] = {
     **object_schema(
         post_type={
             "type": "string",
-            "description": "What the media become: `post` (the default; a single video is a reel, several files "
-            "a carousel), `reel` (one video) or `story` (one image or video; it shows no text).",
+            "description": gettext_noop(
+                "What the media become: `post` (the default; a single video is a reel, several files "
+                "a carousel), `reel` (one video) or `story` (one image or video; it shows no text)."
+            ),
             "enum": ["post", "reel", "story"],
         },
         share_to_feed={
             "type": "boolean",
-            "description": "Whether a reel shows in the profile's feed as well; it does by default.",
+            "description": gettext_noop("Whether a reel shows in the profile's feed as well; it does by default."),
         },
         thumb_offset={
             "type": "integer",
-            "description": "The moment of a reel, in milliseconds, whose picture is its cover.",
+            "description": gettext_noop("The moment of a reel, in milliseconds, whose picture is its cover."),
             "minimum": 0,
         },
         collaborators={
             "type": "array",
-            "description": "User names of accounts that are invited to share the post.",
+            "description": gettext_noop("User names of accounts that are invited to share the post."),
             "items": {"type": "string", "maxLength": 30, "pattern": "^[A-Za-z0-9._]+$"},
             "minItems": 1,
             "maxItems": 3,
@@ -64,8 +68,9 @@ OPTIONS: dict[str, Any] = {
         },
         first_comment={
             "type": "string",
-            "description": "A comment that the account adds to its post at once. If it fails, the post stays published, "
-            "with a note.",
+            "description": gettext_noop(
+                "A comment that the account adds to its post at once. If it fails, the post stays published, with a note."
+            ),
             "minLength": 1,
             "maxLength": 2200,
             "pattern": "\\S",
@@ -127,14 +132,14 @@ CAPABILITIES = Capabilities(
     ),
     retry_safety="verifiable",
     not_possible=(
-        "Personal accounts cannot be connected: only professional ones (business or creator).",
-        "A post of text alone is not possible.",
-        "PNG, WebP and GIF pictures are not possible: only JPEG.",
-        "A single video cannot be an ordinary post: it becomes a reel.",
-        "Links in a caption cannot be clicked.",
-        "Videos and stories cannot have alt text.",
-        "A story shows no text, and stickers, polls, music and links cannot be added to it.",
-        "A scheduled post is not shown in Instagram's own planner: this service stores it until its time.",
+        gettext_noop("Personal accounts cannot be connected: only professional ones (business or creator)."),
+        gettext_noop("A post of text alone is not possible."),
+        gettext_noop("PNG, WebP and GIF pictures are not possible: only JPEG."),
+        gettext_noop("A single video cannot be an ordinary post: it becomes a reel."),
+        gettext_noop("Links in a caption cannot be clicked."),
+        gettext_noop("Videos and stories cannot have alt text."),
+        gettext_noop("A story shows no text, and stickers, polls, music and links cannot be added to it."),
+        gettext_noop("A scheduled post is not shown in Instagram's own planner: this service stores it until its time."),
     ),
     options=OPTIONS,
 )
@@ -144,22 +149,25 @@ SETUP = OperatorSetup(
     {"oauth": "Their sign-in at Instagram, with a professional account (business or creator)."},
     (
         PlatformApplication(
-            connects="professional Instagram accounts",
+            connects=gettext_noop("professional Instagram accounts"),
             portal="https://developers.facebook.com/apps",
             products=(
-                "The use case Manage messaging and content on Instagram, set up with Instagram Login.",
-                "The redirect address, in its settings of the business login.",
+                gettext_noop("The use case Manage messaging and content on Instagram, set up with Instagram Login."),
+                gettext_noop("The redirect address, in its settings of the business login."),
             ),
             scopes=SCOPES,
             settings=("INSTAGRAM_CLIENT_ID", "INSTAGRAM_CLIENT_SECRET"),
             more_settings=("INSTAGRAM_SCOPES", "INSTAGRAM_API_VERSION"),
-            review="Meta's App Review of each permission, for Advanced Access, and the verification of the operator's "
-            "business.",
-            without_review="Accounts of people who have a role on the app can be connected.",
+            review=gettext_noop(
+                "Meta's App Review of each permission, for Advanced Access, and the verification of the operator's business."
+            ),
+            without_review=gettext_noop("Accounts of people who have a role on the app can be connected."),
             notes=(
-                "The settings are the Instagram app's own id and secret, which differ from those of the Meta app.",
-                "Instagram fetches files from BASE_URL, which must be reachable from the internet.",
-                "An account may publish 100 posts in 24 hours, some accounts fewer.",
+                gettext_noop(
+                    "The settings are the Instagram app's own id and secret, which differ from those of the Meta app."
+                ),
+                gettext_noop("Instagram fetches files from BASE_URL, which must be reachable from the internet."),
+                gettext_noop("An account may publish 100 posts in 24 hours, some accounts fewer."),
             ),
         ),
     ),

@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.http.oauth import OAuthApplication, missing_scopes_error
 from accounts.platforms.linkedin.capabilities import PAGE_COMMENT_SCOPE
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
@@ -46,30 +48,36 @@ PAGES_APPLICATION = ApplicationKind(
 APPLICATION_KINDS = {kind.name: kind for kind in (MEMBER_APPLICATION, PAGES_APPLICATION)}
 
 DEVELOPER_PORTAL_URL = "https://www.linkedin.com/developers/apps"
-RECONNECTION_NOTE = "An owner connects again every 60 days, unless LinkedIn has granted refresh tokens to the application."
+RECONNECTION_NOTE = gettext_noop(
+    "An owner connects again every 60 days, unless LinkedIn has granted refresh tokens to the application."
+)
 
 SETUP = OperatorSetup(
     {"oauth": "Their sign-in at LinkedIn. For a page they have to be one of its administrators."},
     (
         PlatformApplication(
-            connects="LinkedIn members",
+            connects=gettext_noop("LinkedIn members"),
             portal=DEVELOPER_PORTAL_URL,
-            products=("Sign In with LinkedIn using OpenID Connect.", "Share on LinkedIn."),
+            products=(gettext_noop("Sign In with LinkedIn using OpenID Connect."), gettext_noop("Share on LinkedIn.")),
             scopes=MEMBER_APPLICATION.scopes,
             settings=("LINKEDIN_CLIENT_ID", "LINKEDIN_CLIENT_SECRET"),
             more_settings=("LINKEDIN_SCOPES", "LINKEDIN_API_VERSION"),
             notes=(RECONNECTION_NOTE,),
         ),
         PlatformApplication(
-            connects="LinkedIn pages",
+            connects=gettext_noop("LinkedIn pages"),
             portal=DEVELOPER_PORTAL_URL,
-            products=("Community Management API. LinkedIn adds it only to an application that has no other product.",),
+            products=(
+                gettext_noop("Community Management API. LinkedIn adds it only to an application that has no other product."),
+            ),
             scopes=PAGES_APPLICATION.scopes,
             settings=("LINKEDIN_PAGES_CLIENT_ID", "LINKEDIN_PAGES_CLIENT_SECRET"),
             more_settings=("LINKEDIN_PAGES_SCOPES", "LINKEDIN_API_VERSION"),
-            review="LinkedIn reviews the access to the Community Management API. It asks for a registered company, its "
-            "verified page and a business e-mail address, and later for a recording of the screen.",
-            without_review="Pages can be tried out with few calls a day.",
+            review=gettext_noop(
+                "LinkedIn reviews the access to the Community Management API. It asks for a registered company, its "
+                "verified page and a business e-mail address, and later for a recording of the screen."
+            ),
+            without_review=gettext_noop("Pages can be tried out with few calls a day."),
             notes=(RECONNECTION_NOTE,),
         ),
     ),
@@ -102,8 +110,10 @@ def account_kind_schema(offered: list[str]) -> dict[str, Any]:
     """Return the JSON Schema of an owner's choice before the authorization at LinkedIn: member profile or pages."""
     kind: dict[str, Any] = {
         "type": "string",
-        "title": "What to connect",
-        "description": "Member is the profile of the person who grants access, pages are those that they may post for.",
+        "title": gettext_noop("What to connect"),
+        "description": gettext_noop(
+            "Member is the profile of the person who grants access, pages are those that they may post for."
+        ),
         "enum": list(APPLICATION_KINDS),
     }
     if len(offered) == 1:

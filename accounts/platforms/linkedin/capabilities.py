@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import code_point_length
 from accounts.platforms.linkedin.accounts import is_page
 from accounts.platforms.schemas import object_schema
@@ -59,44 +61,48 @@ CAPABILITIES = Capabilities(
     retry_safety="at_most_once",
     link_preview="options",
     not_possible=(
-        "Pictures, a video and a document cannot be mixed in one post.",
-        "A link in the text gets no card by itself: the post has to say what the card shows.",
-        "A link card cannot be combined with media.",
-        "Videos and documents cannot have alt text: only pictures can.",
-        "The post of a page cannot be limited to connections.",
-        "Posts to groups, long articles, newsletters and events are not possible.",
-        "Polls are not possible.",
-        "The service cannot tell how often a post was seen: LinkedIn shows that to its author.",
+        gettext_noop("Pictures, a video and a document cannot be mixed in one post."),
+        gettext_noop("A link in the text gets no card by itself: the post has to say what the card shows."),
+        gettext_noop("A link card cannot be combined with media."),
+        gettext_noop("Videos and documents cannot have alt text: only pictures can."),
+        gettext_noop("The post of a page cannot be limited to connections."),
+        gettext_noop("Posts to groups, long articles, newsletters and events are not possible."),
+        gettext_noop("Polls are not possible."),
+        gettext_noop("The service cannot tell how often a post was seen: LinkedIn shows that to its author."),
     ),
     options=object_schema(
         visibility={
             "type": "string",
-            "description": "Who sees the post: everybody (also where it is left out), or a member's connections.",
+            "description": gettext_noop(
+                "Who sees the post: everybody (also where it is left out), or a member's connections."
+            ),
             "enum": ["PUBLIC", "CONNECTIONS"],
         },
         title={
             "type": "string",
-            "description": "The title of the document or the video; a document without one bears its file's name.",
+            "description": gettext_noop(
+                "The title of the document or the video; a document without one bears its file's name."
+            ),
             "minLength": 1,
             "maxLength": 200,
         },
         article={
-            "description": "A card that links to a page, below the text; a post with one carries no media.",
+            "description": gettext_noop("A card that links to a page, below the text; a post with one carries no media."),
             **object_schema(
                 ["url", "title"],
                 url={
                     "type": "string",
-                    "description": "The page, https://….",
+                    "description": gettext_noop("The page, https://…."),
                     "pattern": r"^https?://[^\s]+$",
                     "maxLength": 2000,
                 },
-                title={"type": "string", "description": "Its title.", "minLength": 1, "maxLength": 400},
-                description={"type": "string", "description": "What it is about.", "maxLength": 4000},
+                title={"type": "string", "description": gettext_noop("Its title."), "minLength": 1, "maxLength": 400},
+                description={"type": "string", "description": gettext_noop("What it is about."), "maxLength": 4000},
             ),
         },
         first_comment={
             "type": "string",
-            "description": "A comment that the account leaves below the post once it is out, such as a link.",
+            "description": gettext_noop("A comment that the account leaves below the post once it is out, such as a link."),
             "minLength": 1,
             "maxLength": MAX_COMMENT_LENGTH,
             "pattern": r"\S",

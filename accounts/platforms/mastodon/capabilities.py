@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import URL_LENGTH, grapheme_length, mastodon_length
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
@@ -45,36 +47,45 @@ _IMAGE_PIXELS = 33_177_600
 _OPTIONS: dict[str, Any] = {
     "visibility": {
         "type": "string",
-        "description": "Who sees the post and all segments of its thread. The default is the account's own setting.",
+        "description": gettext_noop(
+            "Who sees the post and all segments of its thread. The default is the account's own setting."
+        ),
         "enum": ["public", "unlisted", "private", "direct"],
     },
     "spoiler_text": {
         "type": "string",
-        "description": "A content warning that hides the text of the post and of all segments of its thread. Its "
-        "length counts as part of the text.",
+        "description": gettext_noop(
+            "A content warning that hides the text of the post and of all segments of its thread. Its "
+            "length counts as part of the text."
+        ),
         "minLength": 1,
         "maxLength": MAX_SPOILER,
     },
-    "sensitive": {"type": "boolean", "description": "Whether the media are hidden until a reader asks for them."},
+    "sensitive": {
+        "type": "boolean",
+        "description": gettext_noop("Whether the media are hidden until a reader asks for them."),
+    },
     "language": {
         "type": "string",
-        "description": "The language of the text and of all segments of its thread, as an ISO 639 code such as en. A "
-        "script or a region may follow, such as zh-TW or sr-Latn. Mastodon itself drops all of these except Chinese ones.",
+        "description": gettext_noop(
+            "The language of the text and of all segments of its thread, as an ISO 639 code such as en. A "
+            "script or a region may follow, such as zh-TW or sr-Latn. Mastodon itself drops all of these except Chinese ones."
+        ),
         "maxLength": 12,
         "pattern": "^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2,3}|[0-9]{3}))?$",
     },
     "thread": thread_schema(THREAD),
 }
 _NOT_POSSIBLE = (
-    "Pictures and a video cannot be mixed in one post.",
-    "Audio files cannot be posted.",
-    "Only the first post of a thread can carry pictures or a video.",
-    "The preview of a link cannot be changed: the account's server makes it from the page.",
-    "Posts of other accounts cannot be replied to, boosted or quoted.",
+    gettext_noop("Pictures and a video cannot be mixed in one post."),
+    gettext_noop("Audio files cannot be posted."),
+    gettext_noop("Only the first post of a thread can carry pictures or a video."),
+    gettext_noop("The preview of a link cannot be changed: the account's server makes it from the page."),
+    gettext_noop("Posts of other accounts cannot be replied to, boosted or quoted."),
 )
 _POLL_SWITCHES = {
-    "multiple": "Whether a voter may choose several answers.",
-    "hide_totals": "Whether the counts are hidden until the poll ends.",
+    "multiple": gettext_noop("Whether a voter may choose several answers."),
+    "hide_totals": gettext_noop("Whether the counts are hidden until the poll ends."),
 }
 
 
@@ -151,8 +162,8 @@ SETUP = OperatorSetup(
 )
 _INSTANCE = {
     "type": "string",
-    "title": "Server",
-    "description": "The host name of the account's server, such as mastodon.social, or its https address.",
+    "title": gettext_noop("Server"),
+    "description": gettext_noop("The host name of the account's server, such as mastodon.social, or its https address."),
     "minLength": 1,
     "maxLength": 512,
 }
@@ -162,7 +173,7 @@ CREDENTIALS_SCHEMA = object_schema(
     instance=_INSTANCE,
     access_token={
         "type": "string",
-        "title": "Access token",
+        "title": gettext_noop("Access token"),
         "writeOnly": True,
         "description": f"An access token of the account, from the server's Settings, Development, with {REQUIRED_SCOPES}.",
         "minLength": 1,

@@ -7,6 +7,8 @@ specifications of images and videos).
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
@@ -31,47 +33,49 @@ CAPABILITIES = Capabilities(
     features=("text", "links", "hashtags", "images", "video", "alt_text", "titles"),
     retry_safety="at_most_once",
     not_possible=(
-        "A post of text alone is not possible.",
-        "Pictures and a video cannot be mixed in one pin.",
-        "A pin cannot be made without a board, and boards cannot be created here.",
-        "Several pictures cannot have an alt text each: Pinterest accepts one for all of them.",
-        "WebP and GIF pictures are not possible: only JPEG and PNG.",
-        "Product pins and collections are not possible.",
-        "Until Pinterest has granted the operator's application Standard access, nobody but the creator sees a pin.",
+        gettext_noop("A post of text alone is not possible."),
+        gettext_noop("Pictures and a video cannot be mixed in one pin."),
+        gettext_noop("A pin cannot be made without a board, and boards cannot be created here."),
+        gettext_noop("Several pictures cannot have an alt text each: Pinterest accepts one for all of them."),
+        gettext_noop("WebP and GIF pictures are not possible: only JPEG and PNG."),
+        gettext_noop("Product pins and collections are not possible."),
+        gettext_noop(
+            "Until Pinterest has granted the operator's application Standard access, nobody but the creator sees a pin."
+        ),
     ),
     options={
         "type": "object",
         "properties": {
             "board": {
                 "type": "string",
-                "description": "The board for the pin: its name as Pinterest shows it, or its id.",
+                "description": gettext_noop("The board for the pin: its name as Pinterest shows it, or its id."),
                 "minLength": 1,
                 "maxLength": 180,
             },
             "board_section_id": {
                 "type": "string",
-                "description": "The id of a section of the board.",
+                "description": gettext_noop("The id of a section of the board."),
                 "maxLength": 32,
                 "pattern": "^[0-9]+$",
             },
-            "title": {"type": "string", "description": "The pin's title.", "minLength": 1, "maxLength": 100},
+            "title": {"type": "string", "description": gettext_noop("The pin's title."), "minLength": 1, "maxLength": 100},
             "link": {
                 "type": "string",
                 "format": "uri",
-                "description": "Where the pin leads.",
+                "description": gettext_noop("Where the pin leads."),
                 "pattern": "^https?://",
                 "maxLength": 2048,
             },
             "cover_seconds": {
                 "type": "integer",
-                "description": "The moment of the video that its cover shows; the beginning by default.",
+                "description": gettext_noop("The moment of the video that its cover shows; the beginning by default."),
                 "minimum": 0,
                 "maximum": 900,
             },
             "cover_image_url": {
                 "type": "string",
                 "format": "uri",
-                "description": "A picture that Pinterest fetches as the video's cover.",
+                "description": gettext_noop("A picture that Pinterest fetches as the video's cover."),
                 "pattern": "^https://",
                 "maxLength": 2048,
             },
@@ -88,15 +92,18 @@ SETUP = OperatorSetup(
     {"oauth": "Their sign-in at Pinterest."},
     (
         PlatformApplication(
-            connects="Pinterest accounts",
+            connects=gettext_noop("Pinterest accounts"),
             portal="https://developers.pinterest.com/apps",
-            products=("The redirect address, as a redirect URI.",),
+            products=(gettext_noop("The redirect address, as a redirect URI."),),
             scopes=SCOPES,
             settings=("PINTEREST_CLIENT_ID", "PINTEREST_CLIENT_SECRET"),
-            review="Pinterest approves the app for Trial access, and for Standard access after a video that shows how owners "
-            "connect and how the app creates pins.",
-            without_review="With Trial access nobody but the creator sees a pin. Pinterest may also refuse it and name its "
-            "sandbox.",
+            review=gettext_noop(
+                "Pinterest approves the app for Trial access, and for Standard access after a video that shows how owners "
+                "connect and how the app creates pins."
+            ),
+            without_review=gettext_noop(
+                "With Trial access nobody but the creator sees a pin. Pinterest may also refuse it and name its sandbox."
+            ),
         ),
     ),
 )

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
@@ -50,28 +52,36 @@ CAPABILITIES = Capabilities(
     retry_safety="verifiable",
     link_preview="platform",
     not_possible=(
-        "A message cannot go to a person: only to channels.",
-        "A message cannot appear in a person's name: it has the name of the app or of the webhook.",
-        "An app cannot post to a private channel that it has not been invited to.",
-        "An incoming webhook cannot carry files.",
-        "A message that an incoming webhook posted has no link.",
-        "Buttons, menus and other blocks are not possible.",
+        gettext_noop("A message cannot go to a person: only to channels."),
+        gettext_noop("A message cannot appear in a person's name: it has the name of the app or of the webhook."),
+        gettext_noop("An app cannot post to a private channel that it has not been invited to."),
+        gettext_noop("An incoming webhook cannot carry files."),
+        gettext_noop("A message that an incoming webhook posted has no link."),
+        gettext_noop("Buttons, menus and other blocks are not possible."),
     ),
     options=object_schema(
         thread_ts={
             "type": "string",
-            "description": "The timestamp of a message, such as 1503435956.000247: the post becomes a reply to it.",
+            "description": gettext_noop(
+                "The timestamp of a message, such as 1503435956.000247: the post becomes a reply to it."
+            ),
             "maxLength": 19,
             "pattern": r"^[0-9]{1,12}\.[0-9]{6}$",
         },
         mrkdwn={
             "type": "boolean",
-            "description": "Whether *bold*, _italic_, `code` and other markup is shown as such; true by default. "
-            "For messages without files.",
+            "description": gettext_noop(
+                "Whether *bold*, _italic_, `code` and other markup is shown as such; true by default. "
+                "For messages without files."
+            ),
+        },
+        unfurl_links={
+            "type": "boolean",
+            "description": gettext_noop("Whether linked pages have a preview. For messages without files."),
         },
         unfurl_media={
             "type": "boolean",
-            "description": "Whether linked images and videos are shown. For messages without files.",
+            "description": gettext_noop("Whether linked images and videos are shown. For messages without files."),
         },
     ),
     # One message a second for each channel; short bursts may be faster.
@@ -101,10 +111,10 @@ CREDENTIALS_SCHEMA = object_schema(
     ["webhook_url"],
     webhook_url={
         "type": "string",
-        "title": "Webhook address",
+        "title": gettext_noop("Webhook address"),
         "writeOnly": True,
         "format": "uri",
-        "description": "The channel's incoming webhook address, https://hooks.slack.com/services/….",
+        "description": gettext_noop("The channel's incoming webhook address, https://hooks.slack.com/services/…."),
         "pattern": "^https?://",
         "maxLength": 512,
     },
@@ -117,18 +127,24 @@ SETUP = OperatorSetup(
     },
     (
         PlatformApplication(
-            connects="channels of a Slack workspace",
+            connects=gettext_noop("channels of a Slack workspace"),
             portal="https://api.slack.com/apps",
             products=(
-                "The redirect address, and the scopes as bot token scopes, both under OAuth & Permissions.",
-                "Token rotation switched off.",
-                "Public distribution, under Manage Distribution, if other workspaces than your own are to install it.",
+                gettext_noop("The redirect address, and the scopes as bot token scopes, both under OAuth & Permissions."),
+                gettext_noop("Token rotation switched off."),
+                gettext_noop(
+                    "Public distribution, under Manage Distribution, if other workspaces than your own are to install it."
+                ),
             ),
             scopes=SCOPES,
             settings=("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"),
-            review="Slack reviews an app only if it is to be listed in its Marketplace, which it asks of apps that are "
-            "distributed commercially.",
-            without_review="Every workspace can install an app with public distribution. Without it, your own workspace can.",
+            review=gettext_noop(
+                "Slack reviews an app only if it is to be listed in its Marketplace, which it asks of apps that are "
+                "distributed commercially."
+            ),
+            without_review=gettext_noop(
+                "Every workspace can install an app with public distribution. Without it, your own workspace can."
+            ),
         ),
     ),
 )

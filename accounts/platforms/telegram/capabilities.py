@@ -5,6 +5,8 @@ Source: core.telegram.org/bots and /bots/api, and the constants of its libraries
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import code_point_length, utf16_length
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
@@ -31,8 +33,10 @@ POLL = PollRules(
     min_choices=1,
     open_ended=True,
     switches={
-        "multiple": "Whether a voter may choose several answers.",
-        "anonymous": "Whether nobody sees who voted for what, which is the default; channels accept no other polls.",
+        "multiple": gettext_noop("Whether a voter may choose several answers."),
+        "anonymous": gettext_noop(
+            "Whether nobody sees who voted for what, which is the default; channels accept no other polls."
+        ),
     },
 )
 
@@ -61,36 +65,38 @@ CAPABILITIES = Capabilities(
     retry_safety="at_most_once",
     link_preview="platform",
     not_possible=(
-        "A bot cannot post in a person's name, nor to a chat that it is not a member of.",
-        "A moving GIF cannot be combined with other files, nor can documents be combined with pictures or videos.",
-        "Buttons below a message are not possible.",
-        "Stories are not possible.",
-        "Alt text is not possible.",
+        gettext_noop("A bot cannot post in a person's name, nor to a chat that it is not a member of."),
+        gettext_noop(
+            "A moving GIF cannot be combined with other files, nor can documents be combined with pictures or videos."
+        ),
+        gettext_noop("Buttons below a message are not possible."),
+        gettext_noop("Stories are not possible."),
+        gettext_noop("Alt text is not possible."),
     ),
     options=object_schema(
         parse_mode={
             "type": "string",
-            "description": "How the text is marked up. Without it, the text is shown as it is written.",
+            "description": gettext_noop("How the text is marked up. Without it, the text is shown as it is written."),
             "enum": ["HTML", "MarkdownV2"],
         },
-        disable_notification={"type": "boolean", "description": "Whether the message arrives without a sound."},
+        disable_notification={"type": "boolean", "description": gettext_noop("Whether the message arrives without a sound.")},
         protect_content={
             "type": "boolean",
-            "description": "Whether readers are prevented from forwarding and saving the message.",
+            "description": gettext_noop("Whether readers are prevented from forwarding and saving the message."),
         },
         link_preview={
             "type": "boolean",
-            "description": "Whether a preview of the first link is shown, which is the default.",
+            "description": gettext_noop("Whether a preview of the first link is shown, which is the default."),
         },
         message_thread_id={
             "type": "integer",
-            "description": "The topic of a forum; without it, the general one.",
+            "description": gettext_noop("The topic of a forum; without it, the general one."),
             "minimum": 1,
             "maximum": MAX_ID,
         },
         reply_to_message_id={
             "type": "integer",
-            "description": "The message of the same chat that is replied to.",
+            "description": gettext_noop("The message of the same chat that is replied to."),
             "minimum": 1,
             "maximum": MAX_ID,
         },
@@ -105,17 +111,19 @@ CREDENTIALS_SCHEMA = object_schema(
     ["bot_token", "chat_id"],
     bot_token={
         "type": "string",
-        "title": "Bot token",
+        "title": gettext_noop("Bot token"),
         "writeOnly": True,
-        "description": "The bot's token from @BotFather: digits, a colon, letters.",
+        "description": gettext_noop("The bot's token from @BotFather: digits, a colon, letters."),
         "pattern": "^[0-9]+:[A-Za-z0-9_-]+$",
         "maxLength": 256,
     },
     chat_id={
         "type": "string",
-        "title": "Chat",
-        "description": "The chat to post to: @channelname, or the chat's id, such as -1001234567890. "
-        "The bot must be an administrator of a channel.",
+        "title": gettext_noop("Chat"),
+        "description": gettext_noop(
+            "The chat to post to: @channelname, or the chat's id, such as -1001234567890. "
+            "The bot must be an administrator of a channel."
+        ),
         "pattern": "^(@[A-Za-z0-9_]+|-?[0-9]+)$",
         "maxLength": 64,
     },

@@ -7,6 +7,8 @@ developers.facebook.com/docs/threads (overview, publishing reference, text attac
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import find_link_spans, threads_platform_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
@@ -55,29 +57,31 @@ CAPABILITIES = Capabilities(
     retry_safety="verifiable",
     link_preview="platform",
     not_possible=(
-        "GIFs are not possible.",
-        "A link preview cannot be combined with pictures or videos.",
-        "Only the first post of a thread can carry pictures or videos.",
-        "More than one topic for a post is not possible.",
-        "Polls are not possible.",
-        "Posts of other profiles cannot be replied to, reposted or quoted.",
+        gettext_noop("GIFs are not possible."),
+        gettext_noop("A link preview cannot be combined with pictures or videos."),
+        gettext_noop("Only the first post of a thread can carry pictures or videos."),
+        gettext_noop("More than one topic for a post is not possible."),
+        gettext_noop("Polls are not possible."),
+        gettext_noop("Posts of other profiles cannot be replied to, reposted or quoted."),
     ),
     options=object_schema(
         reply_control={
             "type": "string",
-            "description": "Who may reply; everybody by default.",
+            "description": gettext_noop("Who may reply; everybody by default."),
             "enum": ["everyone", "accounts_you_follow", "mentioned_only", "parent_post_author_only", "followers_only"],
         },
         topic_tag={
             "type": "string",
-            "description": "The post's topic, without a full stop or an ampersand.",
+            "description": gettext_noop("The post's topic, without a full stop or an ampersand."),
             "pattern": r"^[^.&]+$",
             "minLength": 1,
             "maxLength": 50,
         },
         link_attachment={
             "type": "string",
-            "description": "The link that is previewed below a post of text alone; the text's first link by default.",
+            "description": gettext_noop(
+                "The link that is previewed below a post of text alone; the text's first link by default."
+            ),
             "pattern": r"^https?://[^\s]+$",
             "maxLength": 2000,
         },
@@ -92,21 +96,23 @@ SETUP = OperatorSetup(
     {"oauth": "Their sign-in at Threads."},
     (
         PlatformApplication(
-            connects="Threads profiles",
+            connects=gettext_noop("Threads profiles"),
             portal="https://developers.facebook.com/apps",
             products=(
-                "The use case Access the Threads API, with the permissions that are listed under the scopes.",
-                "The redirect address, in its settings, as a redirect callback URL.",
+                gettext_noop("The use case Access the Threads API, with the permissions that are listed under the scopes."),
+                gettext_noop("The redirect address, in its settings, as a redirect callback URL."),
             ),
             scopes=SCOPES,
             settings=("THREADS_CLIENT_ID", "THREADS_CLIENT_SECRET"),
             more_settings=("THREADS_SCOPES",),
-            review="Meta's App Review of each permission.",
-            without_review="Profiles that are added to the app as Threads testers can be connected.",
+            review=gettext_noop("Meta's App Review of each permission."),
+            without_review=gettext_noop("Profiles that are added to the app as Threads testers can be connected."),
             notes=(
-                "The settings are the Threads app's own id and secret, which differ from those of the Meta app.",
-                "Threads fetches files from BASE_URL, which must be reachable from the internet.",
-                "A profile may publish 250 posts and 1,000 replies in 24 hours.",
+                gettext_noop(
+                    "The settings are the Threads app's own id and secret, which differ from those of the Meta app."
+                ),
+                gettext_noop("Threads fetches files from BASE_URL, which must be reachable from the internet."),
+                gettext_noop("A profile may publish 250 posts and 1,000 replies in 24 hours."),
             ),
         ),
     ),

@@ -7,6 +7,8 @@ may see it. Source: developers.tiktok.com (direct post, photo post, media transf
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import utf16_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
@@ -32,55 +34,66 @@ CAPABILITIES = Capabilities(
     features=("text", "mentions", "hashtags", "images", "video", "privacy"),
     retry_safety="verifiable",
     not_possible=(
-        "A post of text alone is not possible.",
-        "Photos and a video cannot be mixed in one post.",
-        "Until TikTok has audited the operator's application, a post can be seen by its creator alone.",
-        "Drafts in TikTok's inbox are not possible: a post is published at once.",
-        "PNG and GIF pictures are not possible: only JPEG and WebP.",
-        "A sound from TikTok's library cannot be chosen.",
-        "First comments and alt text are not possible.",
+        gettext_noop("A post of text alone is not possible."),
+        gettext_noop("Photos and a video cannot be mixed in one post."),
+        gettext_noop("Until TikTok has audited the operator's application, a post can be seen by its creator alone."),
+        gettext_noop("Drafts in TikTok's inbox are not possible: a post is published at once."),
+        gettext_noop("PNG and GIF pictures are not possible: only JPEG and WebP."),
+        gettext_noop("A sound from TikTok's library cannot be chosen."),
+        gettext_noop("First comments and alt text are not possible."),
     ),
     options=object_schema(
         ["privacy_level"],
         privacy_level={
             "type": "string",
-            "description": "Who may see the post; there is no default. Public accounts offer PUBLIC_TO_EVERYONE, "
-            "MUTUAL_FOLLOW_FRIENDS and SELF_ONLY, private ones FOLLOWER_OF_CREATOR instead of the first. A service that "
-            "TikTok has not audited can post SELF_ONLY.",
+            "description": gettext_noop(
+                "Who may see the post; there is no default. Public accounts offer PUBLIC_TO_EVERYONE, "
+                "MUTUAL_FOLLOW_FRIENDS and SELF_ONLY, private ones FOLLOWER_OF_CREATOR instead of the first. A service that "
+                "TikTok has not audited can post SELF_ONLY."
+            ),
             "enum": [PUBLIC_PRIVACY, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", "SELF_ONLY"],
         },
         disable_comment={
             "type": "boolean",
-            "description": "Whether nobody may comment; also where the creator's own settings say so.",
+            "description": gettext_noop("Whether nobody may comment; also where the creator's own settings say so."),
         },
         disable_duet={
             "type": "boolean",
-            "description": "Videos: whether nobody may make a duet; also where the creator's own settings say so.",
+            "description": gettext_noop(
+                "Videos: whether nobody may make a duet; also where the creator's own settings say so."
+            ),
         },
         disable_stitch={
             "type": "boolean",
-            "description": "Videos: whether nobody may stitch it; also where the creator's own settings say so.",
+            "description": gettext_noop(
+                "Videos: whether nobody may stitch it; also where the creator's own settings say so."
+            ),
         },
         cover_timestamp_ms={
             "type": "integer",
-            "description": "Videos: the frame that becomes the cover, in milliseconds from the start.",
+            "description": gettext_noop("Videos: the frame that becomes the cover, in milliseconds from the start."),
             "minimum": 0,
             "maximum": 600_000,
         },
-        is_aigc={"type": "boolean", "description": "Videos: label the post as made with AI."},
+        is_aigc={"type": "boolean", "description": gettext_noop("Videos: label the post as made with AI.")},
         brand_content_toggle={
             "type": "boolean",
-            "description": "Label the post as a paid partnership that promotes another business.",
+            "description": gettext_noop("Label the post as a paid partnership that promotes another business."),
         },
         brand_organic_toggle={
             "type": "boolean",
-            "description": "Label the post as one that promotes the creator's own business.",
+            "description": gettext_noop("Label the post as one that promotes the creator's own business."),
         },
-        title={"type": "string", "description": "Photos: a title above the text.", "minLength": 1, "maxLength": 90},
-        auto_add_music={"type": "boolean", "description": "Photos: let TikTok add music."},
+        title={
+            "type": "string",
+            "description": gettext_noop("Photos: a title above the text."),
+            "minLength": 1,
+            "maxLength": 90,
+        },
+        auto_add_music={"type": "boolean", "description": gettext_noop("Photos: let TikTok add music.")},
         photo_cover_index={
             "type": "integer",
-            "description": "Photos: which one is the cover, counted from 0; the first where it is left out.",
+            "description": gettext_noop("Photos: which one is the cover, counted from 0; the first where it is left out."),
             "minimum": 0,
             "maximum": MAX_PHOTOS - 1,
         },
@@ -93,20 +106,24 @@ SETUP = OperatorSetup(
     {"oauth": "Their sign-in at TikTok."},
     (
         PlatformApplication(
-            connects="TikTok accounts",
+            connects=gettext_noop("TikTok accounts"),
             portal="https://developers.tiktok.com/apps",
             products=(
-                "Login Kit, with the redirect address. It has to be https.",
-                "Content Posting API, with Direct Post switched on.",
-                "BASE_URL verified as a URL prefix, if photos are to go out. TIKTOK_VERIFIED_PREFIX names that prefix.",
+                gettext_noop("Login Kit, with the redirect address. It has to be https."),
+                gettext_noop("Content Posting API, with Direct Post switched on."),
+                gettext_noop(
+                    "BASE_URL verified as a URL prefix, if photos are to go out. TIKTOK_VERIFIED_PREFIX names that prefix."
+                ),
             ),
             scopes=SCOPES,
             settings=("TIKTOK_CLIENT_ID", "TIKTOK_CLIENT_SECRET"),
             more_settings=("TIKTOK_VERIFIED_PREFIX", "TIKTOK_PKCE"),
-            review="TikTok approves the app and its scopes, and then audits how it posts.",
-            without_review="A post can be seen by its creator alone (privacy_level SELF_ONLY). The account has to be "
-            "private, and five accounts at most may post in 24 hours.",
-            notes=("What TikTok calls the client key is TIKTOK_CLIENT_ID.",),
+            review=gettext_noop("TikTok approves the app and its scopes, and then audits how it posts."),
+            without_review=gettext_noop(
+                "A post can be seen by its creator alone (privacy_level SELF_ONLY). The account has to be "
+                "private, and five accounts at most may post in 24 hours."
+            ),
+            notes=(gettext_noop("What TikTok calls the client key is TIKTOK_CLIENT_ID."),),
         ),
     ),
 )

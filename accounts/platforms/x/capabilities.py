@@ -28,8 +28,10 @@ THREAD = ThreadRules(
     max_segments=10,
     distinct=True,
     each_billed=True,
-    unproven="Threads have not been tried on X yet. X lets an app reply only to accounts that mention or quote it and names "
-    "no exception for your own posts, so it may refuse every post of a thread but the first.",
+    unproven=gettext_noop(
+        "Threads have not been tried on X yet. X lets an app reply only to accounts that mention or quote it and names "
+        "no exception for your own posts, so it may refuse every post of a thread but the first."
+    ),
 )
 POLL = PollRules(
     max_choices=4,
@@ -82,22 +84,23 @@ CAPABILITIES = Capabilities(
     retry_safety="verifiable",
     link_preview="platform",
     not_possible=(
-        "Pictures, a GIF and a video cannot be mixed in one post.",
-        "The longer texts and videos of Premium accounts are not possible.",
-        "Only the first post of a thread can carry media.",
-        "More than one cashtag, such as $ABC, is not possible in one post.",
-        "Posts of other accounts cannot be replied to, reposted or quoted.",
-        "Posts to communities are not possible.",
+        gettext_noop("Pictures, a GIF and a video cannot be mixed in one post."),
+        gettext_noop("The longer texts and videos of Premium accounts are not possible."),
+        gettext_noop("Only the first post of a thread can carry media."),
+        gettext_noop("More than one cashtag, such as $ABC, is not possible in one post."),
+        gettext_noop("Posts of other accounts cannot be replied to, reposted or quoted."),
+        gettext_noop("Posts to communities are not possible."),
     ),
     options=object_schema(
         reply_settings={
             "type": "string",
-            "description": "Who may reply: accounts that are followed, mentioned, subscribed or verified. Everybody "
-            "by default.",
+            "description": gettext_noop(
+                "Who may reply: accounts that are followed, mentioned, subscribed or verified. Everybody by default."
+            ),
             "enum": ["following", "mentionedUsers", "subscribers", "verified"],
         },
-        made_with_ai={"type": "boolean", "description": "Label the post as made with AI."},
-        paid_partnership={"type": "boolean", "description": "Label the post as a paid promotion."},
+        made_with_ai={"type": "boolean", "description": gettext_noop("Label the post as made with AI.")},
+        paid_partnership={"type": "boolean", "description": gettext_noop("Label the post as a paid promotion.")},
         thread=thread_schema(THREAD),
         poll=poll_schema(POLL),
     ),
@@ -112,12 +115,15 @@ SETUP = OperatorSetup(
     {"oauth": "Their sign-in at X."},
     (
         PlatformApplication(
-            connects="X accounts",
+            connects=gettext_noop("X accounts"),
             portal="https://console.x.com",
             products=(
-                "User authentication by OAuth 2.0, with the type Web App or Automated App, which are confidential clients.",
-                "The redirect address, as a callback URL.",
-                "Credits: X accepts no posts from an app without them.",
+                gettext_noop(
+                    "User authentication by OAuth 2.0, with the type Web App or Automated App, "
+                    "which are confidential clients."
+                ),
+                gettext_noop("The redirect address, as a callback URL."),
+                gettext_noop("Credits: X accepts no posts from an app without them."),
             ),
             scopes=SCOPES,
             settings=("X_CLIENT_ID", "X_CLIENT_SECRET"),

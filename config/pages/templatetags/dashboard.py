@@ -13,10 +13,10 @@ from django.conf import settings
 from django.forms.utils import flatatt
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from config.pages.language import format_date
 from config.pages.navigation import all_dashboard_pages
@@ -33,11 +33,36 @@ STATUS_CSS_CLASSES = {
 AVATAR_HUES = 8  # the classes hue-0 to hue-7 of components.css
 _TONE_OF = {state: tone for tone, states in STATUS_CSS_CLASSES.items() for state in states}
 _WORDS = {
-    "pending_confirmation": "Awaiting approval",
-    "needs_reauth": "Reconnect",
-    "unconfirmed": "Not confirmed",
-    "partial": "Partly published",
-    "dead_letter": "Given up",
+    "pending_confirmation": _("Awaiting approval"),
+    "needs_reauth": _("Reconnect"),
+    "unconfirmed": _("Not confirmed"),
+    "partial": _("Partly published"),
+    "dead_letter": _("Given up"),
+    "published": _("Published"),
+    "active": _("Active"),
+    "delivered": _("Delivered"),
+    "ready": _("Ready"),
+    "clean": _("Clean"),
+    "confirmed": _("Confirmed"),
+    "succeeded": _("Succeeded"),
+    "failed": _("Failed"),
+    "refused": _("Refused"),
+    "revoked": _("Revoked"),
+    "expired": _("Expired"),
+    "retrying": _("Retrying"),
+    "paused": _("Paused"),
+    "retiring": _("Retiring"),
+    "past_due": _("Past due"),
+    "scheduled": _("Scheduled"),
+    "publishing": _("Publishing"),
+    "processing": _("Processing"),
+    "pending": _("Pending"),
+    "unclaimed": _("Unclaimed"),
+    "draft": _("Draft"),
+    "cancelled": _("Cancelled"),
+    "rejected": _("Rejected"),
+    "disconnected": _("Disconnected"),
+    "deleted": _("Deleted"),
 }
 
 
@@ -63,7 +88,7 @@ def when(moment: datetime | None, date_pattern: str = "j M Y, H:i") -> SafeStrin
         '<time datetime="{}" title="{} UTC">{}</time>',
         at.strftime("%Y-%m-%dT%H:%M:%SZ"),
         at.strftime("%Y-%m-%d %H:%M:%S"),
-        date_format(local, date_pattern),
+        format_date(local, date_pattern),
     )
 
 

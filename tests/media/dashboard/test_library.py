@@ -161,7 +161,7 @@ def test_a_member_can_read_but_not_upload(workspace: Workspace, teammate: User, 
 
     assert shown(page) == [asset.id]
     assert not has_form(page, member.address("media"))
-    assert "needs an owner or admin" in words(response)
+    assert "needs an owner, admin or editor" in words(response)
     assert member.get("media-describe", query={"id": asset.id})["location"] == member.address("media")
     assert stored() == []
 
