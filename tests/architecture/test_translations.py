@@ -1,0 +1,120 @@
+"""The catalogues are complete, and the templates of finished folders show no text that cannot be translated."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import polib
+import pytest
+from django.utils.translation import template
+
+from tests.architecture.sources import ROOT, python_files
+
+LANGUAGES = ("de", "es")
+CATALOGUES = ROOT / "config" / "locale"
+TEMPLATES = ROOT / "templates"
+ENGLISH_ONLY = {"admin", "drf_spectacular"}  # the operators' console and the API's document
+FINISHED = (
+    *("accounts", "agents", "billing", "dashboard", "django", "home", "media", "notices", "pages", "posts", "webhooks"),
+    "workspaces",
+)
+NAMES = ("API", "Social Publishing Service", "Ctrl K", "https://")  # shown alike in all languages
+CALLS = {"gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "pgettext", "pgettext_lazy", "_"}
+TRANSLATED = re.compile(r"\{% *blocktranslate\b.*?\{% *endblocktranslate *%\}", re.S)
+NO_TEXT = re.compile(
+    r"<(style|script|pre|code|svg)\b.*?</\1>|<title>\{\{.*?</title>|<!--.*?-->|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", re.S
+)
+SHOWN_ATTRIBUTE = re.compile(r'\b(?:aria-label|title|placeholder|alt|data-confirm)="([^"]*)"')
+LITERAL = r"""(u?'(?:[^'\\]|\\.)*'|u?"(?:[^"\\]|\\.)*")"""
+MESSAGE = re.compile(rf"\b(?:n?gettext|_)\({LITERAL}|\bn?pgettext\({LITERAL}, *{LITERAL}")
+PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%%|</?[a-z]\w*")
+
+
+def catalogue(language: str) -> polib.POFile:
+    return polib.pofile(str(CATALOGUES / language / "LC_MESSAGES" / "django.po"), wrapwidth=0)
+
+
+def visible_text(source: str) -> list[str]:
+    """Return the texts of a template that a person sees or hears and that are in no translation tag."""
+    rest = NO_TEXT.sub("\x00", TRANSLATED.sub("", source))
+    texts = [
+        *re.split(r"<[^>]*>|\x00", rest),
+        *(part for value in SHOWN_ATTRIBUTE.findall(rest) for part in value.split("\x00")),
+    ]
+    for name in NAMES:
+        texts = [text.replace(name, "") for text in texts]
+    return [" ".join(text.split()) for text in texts if re.search(r"[A-Za-z]{2}", re.sub(r"&\w+;", "", text))]
+
+
+def marked_in_python(path: Path) -> set[str]:
+    """Return the messages that a module translates."""
+    calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    marked = set()
+    for call in calls:
+        name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+        position = 1 if name.startswith("pgettext") else 0
+        if name in CALLS and len(call.args) > position and isinstance(call.args[position], ast.Constant):
+            marked.add(str(call.args[position].value))  # type: ignore[attr-defined]
+    return marked
+
+
+def marked_in_template(path: Path) -> set[str]:
+    """Return the messages that a template translates, from the Python source that Django makes of it for xgettext."""
+    calls = MESSAGE.findall(template.templatize(path.read_text()))
+    return {str(ast.literal_eval(plain or message)) for plain, _context, message in calls}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_message_is_translated(language: str) -> None:
+    entries = catalogue(language)
+
+    assert [entry.msgid for entry in entries if not entry.translated() or entry.fuzzy or entry.obsolete] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_translation_has_the_placeholders_and_tags_of_its_message(language: str) -> None:
+    wrong = []
+    for entry in catalogue(language).translated_entries():
+        wanted = sorted(set(PLACEHOLDER.findall(entry.msgid_plural or entry.msgid)))
+        texts = list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
+        wrong += [text for text in texts[-1:] if sorted(set(PLACEHOLDER.findall(text))) != wanted]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_compiled_catalogue_is_that_of_the_source(language: str) -> None:
+    source = catalogue(language)
+    compiled = polib.mofile(str(CATALOGUES / language / "LC_MESSAGES" / "django.mo"))
+    texts = [
+        {(entry.msgctxt, entry.msgid): entry.msgstr or entry.msgstr_plural for entry in each if entry.msgid}
+        for each in (source.translated_entries(), compiled)
+    ]
+
+    assert texts[0] == texts[1]
+
+
+def test_no_marked_message_is_missing_in_the_catalogues() -> None:
+    modules = [ROOT / path for path in python_files() if path.parts[0] != "tests" and path.parts[:2] != ("config", "console")]
+    pages = [path for path in TEMPLATES.rglob("*.html") if path.relative_to(TEMPLATES).parts[0] not in ENGLISH_ONLY]
+    marked = set().union(*map(marked_in_python, modules), *map(marked_in_template, pages))
+    for language in LANGUAGES:
+        known = {entry.msgid.replace("%%", "%") for entry in catalogue(language)}
+        assert {message for message in marked if message.replace("%%", "%") not in known} == set()
+
+
+@pytest.mark.parametrize("folder", FINISHED)
+def test_the_templates_show_only_text_that_can_be_translated(folder: str) -> None:
+    found = {
+        str(path.relative_to(TEMPLATES)): texts
+        for path in sorted((TEMPLATES / folder).rglob("*.html"))
+        if (texts := visible_text(path.read_text()))
+    }
+
+    assert found == {}
+
+
+def test_text_outside_of_translation_tags_is_found() -> None:
+    assert visible_text('<p title="Close it">Hello {{ name }}, <b>{% translate "you" %}</b></p>') == ["Hello", "Close it"]

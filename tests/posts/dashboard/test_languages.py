@@ -1,0 +1,94 @@
+"""The pages of posts in German and Spanish."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.utils import translation
+
+from accounts.models import ConnectedAccount
+from posts.dashboard.series_rule import rule_in_words
+from tests.factories import AccountFactory
+from tests.posts.dashboard.dashboard import Dashboard, words
+from workspaces.models import Workspace
+
+HEADINGS = {
+    "calendar": "März 2027",
+    "posts": "Alle Beiträge",
+    "missed": "Verpasste Beiträge",
+    "approvals": "Freigaben",
+    "series": "Serien",
+    "calendar-feeds": "Kalender-Feeds",
+    "post-files": "Import und Export",
+    "publishing-preference": "Rückgängig machen nach dem Veröffentlichen",
+}
+
+
+@pytest.mark.parametrize(("language", "title"), [("de", "Neuer Beitrag"), ("es", "Nueva publicación"), ("ar", "New post")])
+def test_the_composer_is_in_the_language_of_the_browser(
+    dashboard: Dashboard, account: ConnectedAccount, language: str, title: str
+) -> None:
+    page = dashboard.http.get(dashboard.address("compose"), headers={"Accept-Language": language})
+    assert f"<h1>{title}</h1>" in page.content.decode()
+
+
+@pytest.mark.parametrize(("page", "heading"), HEADINGS.items())
+def test_other_pages_are_in_german(dashboard: Dashboard, page: str, heading: str) -> None:
+    shown = dashboard.http.get(dashboard.address(page), headers={"Accept-Language": "de"})
+    assert shown.status_code == 200
+    assert f"<h1>{heading}</h1>" in shown.content.decode()
+
+
+def test_what_is_wrong_with_a_post_is_in_german(dashboard: Dashboard, workspace: Workspace) -> None:
+    account = AccountFactory.create(workspace=workspace, platform="x")
+    fields = {f"{account.id}-poll.choices": "Eins", f"{account.id}-poll.duration_minutes": "60"}
+    sent = {"action": "check", "key": "k", "account": account.id, "text": "Lang " * 100, **fields}
+    page = words(dashboard.http.post(dashboard.address("compose"), sent, headers={"Accept-Language": "de"}))
+
+    for sentence in (
+        "zu lang für X",
+        "Bieten Sie 2 bis 4 Antworten an.",
+        "Antworten (erforderlich)",
+        "Eine Angabe pro Zeile.",
+        "Dauer in Minuten (erforderlich)",
+        "Zur Wahl stehen 2 bis 4 Antworten mit jeweils höchstens 25 Zeichen.",
+        "5 Minuten bis 7 Tage. Ein Tag hat 1440 Minuten.",
+    ):
+        assert sentence in page
+
+
+def test_an_empty_post_is_refused_in_german(dashboard: Dashboard, account: ConnectedAccount) -> None:
+    sent = {"action": "check", "key": "k", "account": account.id, "text": ""}
+    page = dashboard.http.post(dashboard.address("compose"), sent, headers={"Accept-Language": "de"})
+    assert "Der Beitrag hat weder Text noch Medien." in words(page)
+
+
+@pytest.mark.parametrize(("count", "ending"), [(1, "1-mal"), (3, "3-mal")])
+def test_a_rule_with_a_count_is_in_german(count: int, ending: str) -> None:
+    with translation.override("de"):
+        assert rule_in_words(f"FREQ=DAILY;COUNT={count}", ZoneInfo("UTC")) == f"Jeden Tag, {ending}"
+
+
+def test_a_week_has_the_german_point_after_both_days(dashboard: Dashboard) -> None:
+    week = {"view": "week", "date": "2027-03-10"}
+    page = dashboard.http.get(dashboard.address("calendar"), week, headers={"Accept-Language": "de"})
+    assert "<h1>8. – 14. März 2027</h1>" in page.content.decode()
+
+
+def test_fields_for_days_keep_the_format_that_browsers_expect(dashboard: Dashboard) -> None:
+    page = dashboard.http.get(dashboard.address("post-files"), headers={"Accept-Language": "de"}).content.decode()
+    assert 'type="date" name="first" value="20' in page
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("de", "Alle 2 Monate am letzten Montag, bis 31. Januar 2027"),
+        ("es", "Cada 2 meses el último lunes, hasta el 31 de enero de 2027"),
+    ],
+)
+def test_a_rule_of_a_series_is_a_sentence_of_the_language(language: str, sentence: str) -> None:
+    with translation.override(language):
+        rule = "FREQ=MONTHLY;INTERVAL=2;BYDAY=-1MO;UNTIL=20270131T225959Z"
+        assert rule_in_words(rule, ZoneInfo("Europe/Berlin")) == sentence
