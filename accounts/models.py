@@ -30,6 +30,8 @@ class ConnectedAccount(TimestampedModel):
         DISCONNECTED = "disconnected"
 
     class Method(models.TextChoices):
+        """How the account was connected: through the platform's sign-in page, or with credentials that a person entered."""
+
         OAUTH = "oauth"
         CREDENTIALS = "credentials"
 

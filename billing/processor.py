@@ -170,6 +170,8 @@ def cancel_subscription(subscription_id: str) -> None:
 
 
 class UsageReportOutcome(Enum):
+    """What became of a usage report at the payment processor; UNKNOWN if no clear answer came."""
+
     RECORDED = auto()
     REFUSED = auto()  # not recorded: the report or the meter is invalid
     NOT_SERVED = auto()  # not recorded: the processor cannot be reached, or refuses all requests

@@ -1,4 +1,4 @@
-"""Reads subscriptions and their events from the payment processor's JSON, without database or network access.
+"""Parses the payment processor's JSON about subscriptions and their events, without database or network access.
 
 An event says which subscription of which customer changed. Its state is then fetched from the processor, or taken from the
 event's own copy if the service has no API key.

@@ -117,7 +117,7 @@ def agent_spend_cap_status(*, workspace_id: str, agent_id: str, at: datetime) ->
 
 
 class AgentPostCounts(NamedTuple):
-    """The numbers of an agent that caps on posts limit: its posts on one day, and its posts with a URL in one month."""
+    """How many posts an agent has published or planned: on a day, and with a URL in a month. Its caps limit both."""
 
     targets_of_day: int
     url_posts_of_month: int

@@ -228,7 +228,7 @@ RATE_LIMIT_PER_MINUTE = env.int("RATE_LIMIT_PER_MINUTE", default=60)  # API requ
 API_KEY_DEFAULT_DAYS = env.int("API_KEY_DEFAULT_DAYS", default=None)  # the default lifetime of keys; None: unlimited
 MAX_RATE_LIMIT_PER_MINUTE = env.int("MAX_RATE_LIMIT_PER_MINUTE", default=600)  # the maximum for an agent
 WORKSPACE_RATE_LIMIT_PER_MINUTE = env.int("WORKSPACE_RATE_LIMIT_PER_MINUTE", default=1200)  # all of its keys together
-# The maximum per month that callers may set for a workspace.
+# The highest monthly free credit that a caller can set for a new workspace.
 MAX_FREE_CREDIT_CENTS = env.int("MAX_FREE_CREDIT_CENTS", default=100)
 MAX_WORKSPACES_PER_OWNER = env.int("MAX_WORKSPACES_PER_OWNER", default=20)
 TRUSTED_PROXIES = env.list("FORWARDED_ALLOW_IPS", default=["127.0.0.1", "::1"])

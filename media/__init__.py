@@ -1,0 +1,1 @@
+"""The media library: upload, inspection, scanning, storage and thumbnails of the files of posts."""

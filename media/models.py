@@ -98,7 +98,7 @@ class PendingFile(models.Model):
 
 
 class MediaUsage(models.Model):
-    """The number of bytes of a workspace's media quota that ready assets and pending files use.
+    """The model of how much of its media quota a workspace uses: the bytes of its ready assets and pending files.
 
     The number is stored as a counter, because summing a large library for each upload would be slow. It is raised before a
     file is stored and lowered in the transaction that deletes the asset; `reconcile_media` recounts it.

@@ -123,7 +123,7 @@ def _mode_of(image: Image.Image) -> str:
 
 
 def convert_to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """Convert a thumbnail to sRGB (RGB or RGBA), which browsers assume; invalid colour profiles are ignored."""
+    """Convert an image to sRGB (RGB or RGBA), which browsers assume; invalid colour profiles are ignored."""
     mode = "RGBA" if image.mode == "RGBA" else "RGB"
     if profile:
         try:

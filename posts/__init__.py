@@ -1,0 +1,1 @@
+"""Posts: content, validation, plans, scheduling, approval, publishing, and series."""

@@ -1,4 +1,4 @@
-"""Database queries of calendar feeds, and of the targets that a feed shows."""
+"""Database queries of calendar feeds (secret addresses that calendar programs subscribe to), and of the targets they show."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class PostWrite:
 
 @dataclass(frozen=True)
 class PostEdit:
-    """The changes to a stored post; None keeps the stored text, targets and media.
+    """The changes to a stored post; None keeps the stored text, targets, media and metadata.
 
     `scheduled_at` is None to remove a draft's publishing time.
     """

@@ -27,7 +27,7 @@ class PlanExpired(ApiError):
 
 
 def prefix_error_fields_with_index(index: int) -> AbstractContextManager[None]:
-    """Return a context manager that prefixes the field names in API errors with a post's index in the batch (`posts[2]`)."""
+    """Return a context manager for the errors of one post of a batch: their field names begin with `posts[2]`."""
     return prefix_error_fields(f"posts[{index}]")
 
 

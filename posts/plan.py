@@ -1,4 +1,4 @@
-"""Plans: what an operation on post groups would change. A dry run shows the plan, and a real call commits it.
+"""The classes of plans: what an operation on post groups would change. A dry run shows it, and a real call commits it.
 
 A plan holds each post group as it is stored and as it will be. posts/services/commit.py writes the difference, provided that
 nobody has changed the stored rows since. So a preview cannot differ from what is written.

@@ -1,4 +1,4 @@
-"""Plans new post groups, and has the checks that plans of several operations share: accounts, content, times, modes."""
+"""Builds the plans of new post groups, and has the checks and parts that plans of several operations on posts share."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def build_target(
 
 
 def initial_status_for_caller(caller: Caller, wanted: GroupStatus) -> GroupStatus:
-    """Return the status of a new post: the wanted status, or pending_confirmation if the agent needs a person's approval.
+    """Return the status of a new post: the wanted status, or pending_confirmation if the caller needs a person's approval.
 
     Raises AgentModeForbids.
     """

@@ -92,7 +92,7 @@ def _sent_contents_statement() -> tuple[str, ColumnConverters]:
 
 
 def _sent_contents(accounts: Iterable[str], hashes: Iterable[str], since: datetime) -> Sequence[Sequence[Any]]:
-    """Query the account, content hash, sandbox, group, status and group status of targets with these contents."""
+    """Query the columns _CONTENT_COLUMNS of targets with these contents that were created since a time, oldest first."""
     made = PostTarget._meta.get_field("created_at").get_db_prep_value(since, connection)
     sql, converters = _sent_contents_statement()
     return read_rows(sql, [list_parameter(accounts), list_parameter(hashes), made], converters)

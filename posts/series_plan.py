@@ -1,4 +1,4 @@
-"""The plan of a new series, and the content of a series from which the hashes of plans are taken."""
+"""The class of the plan of a new series, and the content of a series from which the hashes of plans are computed."""
 
 from __future__ import annotations
 

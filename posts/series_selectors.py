@@ -46,6 +46,7 @@ def series_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor
 
 
 def count_live_series(*, workspace_id: str) -> int:
+    """Count a workspace's series that have not ended; paused ones count."""
     return Series.objects.filter(LIVE, workspace_id=workspace_id).count()
 
 

@@ -1,4 +1,4 @@
-"""The choice of free slots for targets with `slot: "next"`: each takes the first slot of its account that is not taken."""
+"""The choice of free slots for targets: each takes the first slot of its account that is not taken, or a particular one."""
 
 from __future__ import annotations
 

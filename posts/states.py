@@ -25,6 +25,8 @@ class GroupStatus(TextChoices):
 
 
 class TargetStatus(TextChoices):
+    """The status of a post target: how far publishing to one account has come, and how it ended."""
+
     PENDING = "pending"
     PUBLISHING = "publishing"
     PROCESSING = "processing"

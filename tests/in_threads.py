@@ -1,4 +1,4 @@
-"""Runs a function in many threads that start together, for tests of races."""
+"""Runs a function in several threads that start at the same moment, for tests of races."""
 
 from __future__ import annotations
 

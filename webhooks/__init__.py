@@ -1,0 +1,1 @@
+"""Webhooks: events, and their signed deliveries to the URLs of workspaces."""

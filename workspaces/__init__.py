@@ -1,0 +1,1 @@
+"""Users, sign-in, workspaces, their members and invitations, and outgoing e-mail."""

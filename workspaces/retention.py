@@ -1,4 +1,4 @@
-"""Retention rules for deleted workspaces, sessions, unfinished sign-ins, deleted identities, invitations and sent e-mail."""
+"""Retention rules for deleted workspaces, sessions, sign-ins, deleted identities, invitations and sent e-mail."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ def workspace_access_of_user(*, workspace_id: str, user_id: str) -> MemberAccess
 
 
 def undeleted_workspaces() -> QuerySet[Workspace]:
+    """Return the workspaces that are not deleted, paused ones included."""
     return Workspace.objects.exclude(status=WorkspaceStatus.DELETED)
 
 

@@ -31,7 +31,7 @@ class ShownAccount:
 
     @property
     def name(self) -> str:
-        """Return the name that the dashboard's account pages show: an account's handle, display name or platform id."""
+        """The account's handle, or its display name or its id at the platform if it has no handle."""
         return self.row.handle or self.row.display_name or self.row.external_id
 
 

@@ -34,6 +34,8 @@ class PlatformError(Exception):
 
 
 class Transient(PlatformError):
+    """Error for a call that may succeed later; `retry_after` is in seconds, if the platform named a time."""
+
     suggested_action = "Nothing: the service tries again by itself."
 
     def __init__(self, message: str, *, retry_after: float | None = None, suggested_action: str | None = None) -> None:
@@ -42,10 +44,14 @@ class Transient(PlatformError):
 
 
 class RateLimited(Transient):
+    """Error for a call that a platform refuses because a rate limit or quota is used up."""
+
     suggested_action = "Nothing: the service goes on when the platform's limit allows."
 
 
 class TokenExpired(PlatformError):
+    """Error for an access token that has expired: it must be renewed before the call is repeated."""
+
     suggested_action = "Reconnect the account."
 
 
@@ -56,10 +62,14 @@ class ReauthRequired(PlatformError):
 
 
 class ContentRejected(PlatformError):
+    """Error for a post whose content a platform refuses: only other content can be published."""
+
     suggested_action = "Change the content, then make a new post."
 
 
 class CredentialsRejected(PlatformError):
+    """Error for wrong credentials, or too few permissions, with which an owner wants to connect an account."""
+
     suggested_action = "Check the credentials and connect again."
 
 

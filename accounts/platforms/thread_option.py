@@ -40,7 +40,7 @@ def thread_schema(rules: ThreadRules) -> dict[str, Any]:
 
 
 def thread_segment_texts(content: Content) -> tuple[str, ...]:
-    """Return the texts of all posts of a thread, in the order in which they are published."""
+    """Return the texts in the option `thread`, one for each post of the thread, in the order of publishing."""
     return content.text, *further_segment_texts(content.options)
 
 

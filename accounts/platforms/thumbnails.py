@@ -56,7 +56,7 @@ def square_webp(content: bytes) -> bytes | None:
 
 
 def _opaque(image: Image.Image) -> Image.Image:
-    """Return the picture of a link card's thumbnail as RGB, with white in place of transparent pixels."""
+    """Return the picture of a thumbnail as RGB, with white in place of transparent pixels."""
     if image.mode == "I;16":  # Pillow would cut off its values at 255
         image = image.point(lambda value: value / 256).convert("L")
     if not image.has_transparency_data:

@@ -1,4 +1,4 @@
-"""Disconnecting accounts: deletes the stored secrets, and revokes them at platforms that support revocation."""
+"""Disconnecting accounts: deletes the stored secrets and the picture, and revokes the secrets where platforms support it."""
 
 from __future__ import annotations
 

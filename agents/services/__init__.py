@@ -1,4 +1,4 @@
-"""Business operations on agents, claim tokens and API keys."""
+"""Business operations on agents, their API keys, and the one-time tokens with which programs fetch their first key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports usage beyond the free credit to the payment processor, once for each ledger entry of spent money.
+"""Reports usage beyond the free credit to the payment processor, once for each ledger entry of spent or credited money.
 
 A report with an unknown outcome may be sent again while the processor still recognizes its identifier; later it is left to
 the reconciliation. To limit the number of such reports in an outage, the worker loop pauses after an attempt without an

@@ -40,7 +40,7 @@ def signed_in_operator_caller(request: HttpRequest, workspace: Any = None) -> Ca
 
 
 def requires_confirmation(warning: str, form_class: type[forms.Form] = forms.Form) -> Callable[[Action], Action]:
-    """Decorate an irreversible admin action: a page lists the affected rows for confirmation before it runs.
+    """Decorate an admin action: a page says what it will do, to how many rows and to which, before it runs.
 
     The fields of the page's form are passed to the action as keyword arguments. Place this decorator below `@admin.action`.
     """

@@ -35,6 +35,8 @@ class AgentMode(TextChoices):
 
 
 class WorkspaceStatus(TextChoices):
+    """The status of a workspace: while it is paused, nothing is changed or published; a deleted one is purged later."""
+
     ACTIVE = "active"
     PAUSED = "paused"
     DELETED = "deleted"
@@ -202,7 +204,7 @@ def _is_allowed_for_editors(scope: str | AnyScope) -> bool:
 
 
 def _enter(caller: Caller, workspace_id: str) -> bool:
-    """Set the Caller's workspace, role and scopes if it is a user with access; return whether the caller has access."""
+    """Set the workspace, role, scopes and mode of a Caller that is a user with access; return whether it has access."""
     if not caller.is_user:
         return caller.workspace_id == workspace_id and caller.workspace_status != WorkspaceStatus.DELETED
     if caller.role and caller.workspace_id == workspace_id:

@@ -34,6 +34,8 @@ OLDEST_POSTGRESQL = 140_000  # what Django 5.2 asks for
 
 
 class FindingLevel(StrEnum):
+    """How serious a finding of `manage.py doctor` is; a fault makes the command fail."""
+
     OK = "ok"
     WARNING = "warning"
     FAULT = "fault"

@@ -49,6 +49,7 @@ def _report_nothing(line: str) -> None:
 
 
 def retention_rules() -> list[RetentionRule]:
+    """Return an instance of each retention rule in settings.RETENTION, in the order in which they run."""
     return [import_string(path)() for path in settings.RETENTION]
 
 

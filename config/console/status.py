@@ -90,18 +90,22 @@ def last_heartbeats_by_name() -> dict[str, datetime]:
 
 
 def is_heartbeat_recent(beat_at: datetime | None, now: datetime, within: timedelta = ALIVE_WITHIN) -> bool:
+    """Return whether a background loop whose last heartbeat was at `beat_at` counts as alive; None: it never ran."""
     return beat_at is not None and now - beat_at < within
 
 
 def record_heartbeat(duty: str) -> None:
+    """Store that the background loop named `duty` has run just now."""
     Heartbeat.objects.update_or_create(duty=duty, defaults={"beat_at": timezone.now()})
 
 
 def dead_webhook_delivery_count() -> int:
+    """Count the webhook deliveries of all workspaces that were given up."""
     return Delivery.objects.filter(status=DeliveryStatus.DEAD_LETTER).count()
 
 
 def accounts_needing_reauth_count() -> int:
+    """Count the accounts of all workspaces that their owners must connect again."""
     return ConnectedAccount.objects.filter(status=ConnectedAccount.Status.NEEDS_REAUTH).count()
 
 

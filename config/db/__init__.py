@@ -1,0 +1,1 @@
+"""What the models of all apps share: ids, encrypted fields, frequent reads, writes of many rows, retention rules."""

@@ -1,1 +1,4 @@
-"""The Model Context Protocol endpoint, POST /mcp: tools for AI agents over the same services as the API."""
+"""The Model Context Protocol endpoint, POST /mcp: tools for AI agents over the same services as the API.
+
+docs/architecture.md says why it does not use the models of mcp-types.
+"""

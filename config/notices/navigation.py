@@ -1,4 +1,4 @@
-"""The dashboard's navigation entry for the page of e-mail notices."""
+"""The dashboard's navigation entries for the pages of e-mail notices and of notice channels."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.reject")
 def reject_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action that rejects a post awaiting approval, with an optional reason for the agent."""
+    """Dashboard action that rejects a post awaiting approval, with an optional reason for who asked."""
     group = get_post_group_of_workspace(page, post_group_id)
     reason = normalize_newlines_and_nul(page.request.POST.get("reason", "")).strip()
     data = validate_page_input(RejectPostSerializer, {"reason": reason} if reason else {})

@@ -31,7 +31,7 @@ SHOWN_STATUSES = [state for state in GroupStatus.values if state not in STATUSES
 
 @dataclass(frozen=True)
 class CalendarHour:
-    """One hour of the calendar's day view with its entries; `when` is its local time, empty if it has passed."""
+    """One hour of the calendar's day view with its entries; `when` is its first local time to come, empty without one."""
 
     hour: int
     when: str

@@ -32,7 +32,7 @@ REFUSALS = {
 
 @dataclass(frozen=True)
 class ShownOccurrence:
-    """A post of a series that lies ahead: its time and text, the post that was made of it, and why it was refused."""
+    """A row in the preview of a series: the time and text of a coming post, and the post itself or why it was refused."""
 
     at: datetime
     local: datetime

@@ -1,4 +1,4 @@
-"""Models of post groups with their targets, of series, stored plans, calendar feeds, imported rows, and of the composer."""
+"""Models of post groups with their targets, series, plans, calendar feeds, imported rows, saved filters and the composer."""
 
 from __future__ import annotations
 

@@ -30,6 +30,7 @@ PREFIXES = {
     "dlv",
     "log",
     "use",
+    "cor",
     "con",
     "pln",
     "ocl",
@@ -42,8 +43,15 @@ IN_BACKTICKS = r"`([A-Za-z_][\w.]*)(?:\([^`]*\))?`"
 # Atoms of QuickTime files, and a type of column.
 NAMES_OF_FORMATS = {"hdlr", "ilst", "loci", "mdia", "trex", "udta", "varchar"}
 PLATFORM_MODULES = Path("accounts/platforms")
-# The same words in another meaning: Celery's pool of threads.
-OTHER_MEANINGS = {(Path("config/management/commands/up.py"), "threads")}
+# The same words in another meaning: Celery's pool of threads, and the kinds of notice channels.
+OTHER_MEANINGS = {
+    (Path("config/management/commands/up.py"), "threads"),
+    *(
+        (Path("config/notices") / file, kind)
+        for file in ("models.py", "migrations/0005_channels.py")
+        for kind in ("slack", "telegram")
+    ),
+}
 
 
 def test_no_module_has_a_vague_name() -> None:

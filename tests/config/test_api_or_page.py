@@ -33,7 +33,7 @@ def test_an_api_request_ignores_the_cookies_of_a_session(
 
 def test_a_page_knows_the_session(signed_in: Client) -> None:
     shown = signed_in.get("/dashboard/")
-    assert (shown.status_code, shown["Vary"]) == (200, "Cookie, Accept-Encoding")
+    assert (shown.status_code, shown["Vary"]) == (200, "Accept-Language, Cookie, Accept-Encoding")
 
 
 @pytest.mark.parametrize("path", ["/dashboard/sign-in/begin", "/dashboard/workspaces/wrk_x/posts", "/admin/login/"])

@@ -93,7 +93,9 @@ def test_a_sign_in_replaces_the_previous_user(provider: FakeOpenIdProvider) -> N
     ("wanted", "reached"),
     [
         ("/dashboard/invitations/some-token", "/dashboard/invitations/some-token"),
-        ("http://testserver/dashboard/", "http://testserver/dashboard/"),
+        ("http://testserver/dashboard/sessions", "/dashboard/"),
+        ("foo", "/dashboard/"),
+        ("sign-in", "/dashboard/"),  # the name of a route is no address
         ("https://evil.example/", "/dashboard/"),
         ("//evil.example/", "/dashboard/"),
         ("/\\evil.example/", "/dashboard/"),

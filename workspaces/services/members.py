@@ -16,7 +16,7 @@ ASSIGNABLE_ROLES = (Member.Role.ADMIN, Member.Role.EDITOR, Member.Role.MEMBER)  
 
 
 def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -> Member:
-    """Change a member's role in the workspace to admin or member. Only owners and admins may do this.
+    """Change a member's role in the workspace to one of ASSIGNABLE_ROLES. Only owners and admins may do this.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, ReauthenticationRequired, ValidationFailed,
     InvalidState (the owner).
@@ -100,7 +100,7 @@ def set_editors_need_approval(*, caller: Caller, workspace_id: str, needed: bool
 
 
 def validate_assignable_role(role: str) -> None:
-    """Raise ValidationFailed unless the role is one that members may be given: admin or member."""
+    """Raise ValidationFailed unless the role is one that members may be given."""
     if role not in ASSIGNABLE_ROLES:
         raise ValidationFailed.for_field("role", f"Choose one of {', '.join(ASSIGNABLE_ROLES)}.", "invalid_choice")
 

@@ -34,7 +34,7 @@ MAX_USER_AGENT = 400
 
 
 class SignInMethod(TextChoices):
-    """The way in which a sign-in session began: at the identity provider, by password, by password and code, or by a link."""
+    """The way in which a sign-in session began: at the provider, by a link in an e-mail, by password, or by demo.json."""
 
     PROVIDER = "provider"
     EMAIL = "email"

@@ -33,7 +33,6 @@ _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 
 def new_container_round_state(number: int) -> dict[str, Any]:
     """Return the initial state of an Instagram publication whose containers are created for the `number`th time."""
-    """Return the publishing state in which the containers of an Instagram post are created, for the round `number`."""
     return {"since": timezone.now().isoformat(), "round": number, "children": [], "looks": 0}
 
 

@@ -39,7 +39,7 @@ def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
 
 
 def send_by_webhook(hook: WebhookClient, content: Content) -> Published:
-    """Step that posts a Slack message by a webhook instead of the app; the post then has no id and no URL.
+    """Step that sends a Slack message by an incoming webhook, not by the app; the message then has no id and no URL.
 
     Raises the same errors as `send_as_app`.
     """

@@ -71,7 +71,7 @@ class TikTok(OAuthPlatform):
         )
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a TikTok publication: announce or send the files, or ask for the post's status."""
+        """Adapter method that takes the next step to publish: announce or send the files, or ask for the status."""
         if progress.phase == "start":
             posts.check_photo_urls(content, self.platform_setting("VERIFIED_PREFIX"))
         return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress)

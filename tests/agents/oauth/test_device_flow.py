@@ -52,6 +52,14 @@ def test_the_program_gets_both_codes(started: dict[str, Any]) -> None:
     assert started["device_code"] not in str(DeviceAuthorization.objects.values().get())
 
 
+def test_programs_get_english_answers(program: Program) -> None:
+    refused = program.send("/oauth/device", {"client_id": "unknown"})
+    with_german = program.send("/oauth/device", {"client_id": "unknown"}, **{"Accept-Language": "de"})
+
+    assert with_german.json() == refused.json()
+    assert "Content-Language" not in with_german
+
+
 def test_the_person_enters_the_code_and_the_program_gets_its_tokens(
     clock: time_machine.Traveller, program: Program, started: dict[str, Any], browser: Client
 ) -> None:

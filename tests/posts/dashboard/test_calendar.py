@@ -132,7 +132,7 @@ def test_days_of_200_posts_stay_small(
         for place, account in enumerate(accounts if group.scheduled_at and group.scheduled_at.day == 10 else accounts[:1])
     )
 
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         page = dashboard.get("calendar", view=view, date="2027-03-10")
 
     assert len(gzip.compress(page.content)) < 30_000
@@ -189,8 +189,26 @@ def test_the_composer_opens_at_the_day_or_hour_of_the_plus(dashboard: Dashboard,
     page = dashboard.get("calendar").content.decode()  # it is 2027-03-10 12:00
     assert re.findall(r'class="add" href="[^"]*when=([^"]*)"', page)[:2] == ["2027-03-10T13:00", "2027-03-11T09:00"]
     page = dashboard.get("calendar", view="day").content.decode()
-    assert re.findall(r'class="add" href="[^"]*when=([^"]*)"', page)[0] == "2027-03-10T12:00"
+    assert re.findall(r'class="add" href="[^"]*when=([^"]*)"', page)[0] == "2027-03-10T12:05"
     assert "Now: 12:00" in page
+
+
+@pytest.mark.parametrize(
+    ("now", "first", "second"),
+    [
+        ("2027-03-10T12:31:40Z", "2027-03-10T12:40", "2027-03-10T13:00"),
+        ("2027-03-10T12:55:01Z", "2027-03-10T13:00", "2027-03-10T14:00"),  # this hour has no time left
+        ("2027-03-10T12:58:00Z", "2027-03-10T13:05", "2027-03-10T14:00"),
+    ],
+)
+def test_the_plus_of_the_current_hour_names_a_time_to_come(
+    dashboard: Dashboard, clock: Any, now: str, first: str, second: str
+) -> None:
+    clock.move_to(now)
+    page = dashboard.get("calendar", view="day").content.decode()
+
+    assert re.findall(r'class="add" href="[^"]*when=([^"]*)"', page)[:2] == [first, second]
+    assert f"Now: {now[11:16]}" in page
 
 
 def test_an_empty_calendar_teaches_the_next_step(dashboard: Dashboard) -> None:

@@ -38,7 +38,7 @@ def test_a_file_is_uploaded_and_attached(
     assert (asset.filename, asset.kind, asset.workspace_id) == ("harbour.jpg", "image", dashboard.workspace.id)
     assert fields(page, "media") == [asset.id]
     assert typed(page, "text") == "Hello"
-    assert page["HX-Trigger"] == "composed"
+    assert page["HX-Trigger-After-Swap"] == "composed"
     assert AuditEntry.objects.get().operation == "media.upload"
     assert list(tmp_path.iterdir()) == []
 

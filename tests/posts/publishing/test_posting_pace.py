@@ -1,4 +1,4 @@
-"""Turns at an account: targets wait for their turn and are not rate limited."""
+"""The posting pace of an account: targets wait for the times that are reserved for them, and are not rate limited."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_a_retry_waits_for_a_time_of_its_own(
 def test_a_target_whose_reserved_time_has_come_is_published_by_its_first_claim(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform]
 ) -> None:
-    """With a clock that goes on between the reservation of the turn and the decision."""
+    """With a clock that goes on between the reservation of the time and the decision."""
     group = create(api, telegram_account)
 
     assert run_until_idle() == 1
