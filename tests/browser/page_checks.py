@@ -7,7 +7,7 @@ from collections.abc import Container
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Response, Route, ViewportSize, WebError
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Response, Route, ViewportSize, WebError
 
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -104,6 +104,15 @@ class PageChecker:
         return [
             each for each in page.evaluate(AXE) if each["impact"] in FAILING_IMPACTS and each["rule"] not in ignored_rules
         ]
+
+
+def menu_link(page: Page, name: str) -> Locator:
+    """Return the link of the menu at the side of a wide page.
+
+    Until a new page's stylesheets apply, the menu is hidden and the bar for phones, which has some of the same links, is
+    visible. A link looked for in the whole page may therefore be found in that bar and disappear before it is clicked.
+    """
+    return page.get_by_role("navigation", name="Workspace").get_by_role("link", name=name)
 
 
 def _abort(route: Route) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.full_workspace import HANDLE, FullWorkspace
-from tests.browser.page_checks import PageChecker
+from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Service, Workspace
 from tests.browser.test_first_minutes import to_demo_workspace
 from tests.fakes.bluesky import FakeBluesky
@@ -133,7 +133,7 @@ def test_a_post_is_scheduled_rescheduled_and_cancelled(open_page: OpenPage, work
 def test_a_post_is_published_with_the_keyboard_alone(open_page: OpenPage, service: Service) -> None:
     page = open_page(service.new_sign_in_link(), signed_in=False)
     to_demo_workspace(page)
-    tab_to_and_press(page.get_by_role("link", name="New post").first, "Enter")
+    tab_to_and_press(menu_link(page, "New post"), "Enter")
     expect(page.get_by_role("heading", name="New post")).to_be_visible()
     tab_to_and_press(page.get_by_label("Text for all accounts"), "")
     page.keyboard.type("Written without a mouse")

@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.page_checks import PHONE, PageChecker
+from tests.browser.page_checks import PHONE, PageChecker, menu_link
 from tests.browser.service import Workspace
 from tests.browser.test_composer import open_tab
 from tests.media.pictures import jpeg, png
@@ -36,7 +36,7 @@ def test_three_platforms_three_texts_and_a_picture_take_ten_clicks(
     page = open_page()
     page.context.add_init_script(COUNT_CLICKS)
     page.goto(f"/dashboard/workspaces/{workspace.id}")
-    page.get_by_role("link", name="New post").first.click()
+    menu_link(page, "New post").click()
     page.get_by_label("Text for all accounts").click()
     page.keyboard.type("For everyone")
     choose(page, "Bluesky", "Mastodon", "LinkedIn")

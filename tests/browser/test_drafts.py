@@ -8,7 +8,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import OpenPage, new_context
-from tests.browser.page_checks import PageChecker
+from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Service, Workspace
 from tests.browser.test_composer import open_tab
 from tests.media.pictures import jpeg
@@ -51,8 +51,8 @@ def test_everything_returns_after_links_back_and_reloads(
     page = open_page()
     fill_in(page, workspace, tmp_path)
     # The link is followed when everything is saved, and the browser does not ask.
-    page.get_by_role("link", name="Calendar", exact=True).click()
-    expect(page.get_by_role("link", name="Calendar", exact=True)).to_have_attribute("aria-current", "page")
+    menu_link(page, "Calendar").click()
+    expect(menu_link(page, "Calendar")).to_have_attribute("aria-current", "page")
     page.go_back()
     expect_everything(page)
     page.reload()
@@ -60,7 +60,7 @@ def test_everything_returns_after_links_back_and_reloads(
     expect_saved(page)
     checker.check(page, "compose-draft")
 
-    page.get_by_role("link", name="New post").first.click()
+    menu_link(page, "New post").click()
     page.get_by_text("You have 1 unfinished post").click()
     checker.check(page, "compose-unfinished")
     page.get_by_role("link", name="Fresh from the oven").click()
@@ -89,7 +89,7 @@ def test_leaving_can_be_cancelled_while_nothing_can_be_saved(
     page.get_by_label("Text for all accounts").fill("In a tunnel")
     expect(page.locator("#draft-said")).to_contain_text("Not saved yet: the service cannot be reached.")
     with page.expect_event("dialog") as asked:
-        page.get_by_role("link", name="Calendar", exact=True).click()
+        menu_link(page, "Calendar").click()
     assert asked.value.type == "beforeunload"
     expect(page.get_by_label("Text for all accounts")).to_have_value("In a tunnel")
     context.set_offline(False)
@@ -134,11 +134,11 @@ def test_without_scripts_a_button_saves_the_draft(open_page: OpenPage, workspace
     page.get_by_role("checkbox", name="Mastodon").check()
     page.get_by_role("button", name="Save for me only").click()
     expect_saved(page)
-    page.get_by_role("link", name="Calendar", exact=True).click()
+    menu_link(page, "Calendar").click()
     page.go_back()
     expect(page.get_by_label("Text for all accounts")).to_have_value("Slowly and by hand")
 
-    page.get_by_role("link", name="New post").first.click()
+    menu_link(page, "New post").click()
     page.locator("summary", has_text="unfinished post").click()
     page.get_by_role("button", name="Discard").click()
     expect(page.locator("main")).not_to_contain_text("Slowly and by hand")

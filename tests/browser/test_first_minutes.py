@@ -10,7 +10,7 @@ import requests
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.page_checks import PageChecker
+from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Service
 
 
@@ -31,7 +31,7 @@ def test_an_agent_is_created_and_claimed_and_its_post_approved(
     group = agent.post("The first post of an agent")
     assert group["status"] == "pending_confirmation"
 
-    page.get_by_role("link", name="Approvals").click()
+    menu_link(page, "Approvals").click()
     waiting = page.get_by_role("article").filter(has_text="The first post of an agent")
     expect(waiting.get_by_role("heading")).to_have_text("Weekend agent asks to publish to 1 account")
     waiting.get_by_role("link", name="details").click()

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import new_context
-from tests.browser.page_checks import ErrorRecorder, PageChecker
+from tests.browser.page_checks import ErrorRecorder, PageChecker, menu_link
 from tests.browser.service import Service, run_service
 
 peer = pytest.importorskip("oidc_provider_mock")
@@ -47,7 +47,7 @@ def test_a_new_user_signs_in_and_publishes_a_post(chromium: Browser, with_provid
     expect(page.get_by_role("heading", name="Home")).to_be_visible()
     checker.check(page, "home-empty")
 
-    page.get_by_role("link", name="New post").first.click()
+    menu_link(page, "New post").click()
     page.get_by_label("Text for all accounts").fill("Good morning from Lisbon")
     page.get_by_role("checkbox", name="Mastodon").check()
     expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
