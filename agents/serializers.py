@@ -15,7 +15,7 @@ from config.api.operation import WriteBody
 from config.api.paging import PageQuery, page_serializer_class
 from config.api.scopes import SCOPE_CHOICES
 from config.api.serializers import StrictSerializer, dry_run_serializer_class
-from config.api.webhook_url import WebhookUrl
+from config.api.webhook_url import WebhookUrlField
 
 KEY_STATUSES = ["active", "retiring", "revoked", "expired"]
 MAX_INT32 = 2**31 - 1
@@ -88,7 +88,7 @@ class CreateAgentSerializer(WriteBody):
     posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=MAX_INT32)
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0)
     monthly_social_url_post_cap = fields.Integer(required=False, min_value=0)
-    webhook_url = WebhookUrl(required=False, help_text="Gets the events of posts that name none.")
+    webhook_url = WebhookUrlField(required=False, help_text="Gets the events of posts that name none.")
     showcase_opt_in = fields.Boolean(required=False)
 
 
@@ -118,7 +118,7 @@ class UpdateAgentSerializer(WriteBody):
     posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=MAX_INT32, allow_null=True)
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0, allow_null=True)
     monthly_social_url_post_cap = fields.Integer(required=False, min_value=0, allow_null=True)
-    webhook_url = WebhookUrl(required=False, allow_null=True, help_text="Gets the events of posts that name none.")
+    webhook_url = WebhookUrlField(required=False, allow_null=True, help_text="Gets the events of posts that name none.")
     showcase_opt_in = fields.Boolean(required=False)
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:

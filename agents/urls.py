@@ -8,7 +8,7 @@ from agents.dashboard import keys
 from agents.oauth import views as oauth
 from agents.views import AgentViewSet, ApiKeyViewSet
 
-PAGES = "dashboard/workspaces/<str:workspace_id>/api-keys"
+API_KEYS_PATH = "dashboard/workspaces/<str:workspace_id>/api-keys"
 
 urlpatterns = [
     path("agents", AgentViewSet.as_view({"get": "list", "post": "create"})),
@@ -24,7 +24,7 @@ urlpatterns = [
     path("oauth/token", oauth.token),
     path("oauth/revoke", oauth.revoke),
     path("oauth/register", oauth.register),
-    path(PAGES, keys.api_keys, name="api-keys"),
-    path(f"{PAGES}/new", keys.new_api_key, name="api-key-new"),
-    path(f"{PAGES}/<str:api_key_id>/revoke", keys.revoke_api_key, name="api-key-revoke"),
+    path(API_KEYS_PATH, keys.api_keys, name="api-keys"),
+    path(f"{API_KEYS_PATH}/new", keys.new_api_key, name="api-key-new"),
+    path(f"{API_KEYS_PATH}/<str:api_key_id>/revoke", keys.revoke_api_key, name="api-key-revoke"),
 ]

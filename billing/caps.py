@@ -16,7 +16,7 @@ from django.utils import timezone
 from billing.errors import PaymentMethodRequired, PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
 from billing.models import LedgerEntry, MonthCounter
 from billing.prices import PublishingCharge
-from config.api.fields import INT64
+from config.api.fields import MAX_INT64
 
 ALLOWED_YEARS = range(2000, 2201)  # of the months that a URL may name
 
@@ -52,7 +52,7 @@ class SpendCapStatus:
 
         The result is at most the largest 64-bit number.
         """
-        return None if self.cap_cents is None else min(self.free_credit_cents + self.cap_cents, INT64)
+        return None if self.cap_cents is None else min(self.free_credit_cents + self.cap_cents, MAX_INT64)
 
     @property
     def remaining_cents(self) -> int | None:

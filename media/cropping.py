@@ -12,10 +12,10 @@ from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import MAX_WORKING_BYTES
 from media.inspection.image_metadata import exif_orientation
 from media.inspection.images import decode_semaphore, parse_image_layout
-from media.thumbnail_rendering import TURNS, convert_to_srgb
+from media.thumbnail_rendering import ROTATIONS_BY_ORIENTATION, convert_to_srgb
 
 CropPosition = Literal["start", "middle", "end"]  # which part remains: the left or top, the middle, the right or bottom
-POSITIONS: tuple[CropPosition, ...] = get_args(CropPosition)
+CROP_POSITIONS: tuple[CropPosition, ...] = get_args(CropPosition)
 MIN_RATIO, MAX_RATIO = 0.01, 100.0
 QUALITY = 92
 # EXIF orientations in which the displayed image is mirrored along its width or height, seen from the stored pixels.
@@ -48,7 +48,7 @@ def crop_to_ratio(content: bytes, mime_type: str, ratio: float, position: CropPo
         cropped = image.crop(_box(image.size, ratio, position, orientation))
         if cropped.mode == "CMYK":
             cropped, profile = convert_to_srgb(cropped, profile), None
-        turn = TURNS.get(orientation)
+        turn = ROTATIONS_BY_ORIENTATION.get(orientation)
         file = io.BytesIO()
         (cropped if turn is None else cropped.transpose(turn)).save(
             file, "PNG" if name == "GIF" else name, quality=QUALITY, icc_profile=profile, exif=b""
@@ -63,7 +63,7 @@ def _box(size: tuple[int, int], ratio: float, position: CropPosition, orientatio
     too_wide = width > height * ratio
     whole, part = (width, max(1, int(height * ratio))) if too_wide else (height, max(1, min(height, int(width / ratio))))
     mirrored = orientation in (_MIRRORED_WIDTH if too_wide else _MIRRORED_HEIGHT)
-    share = POSITIONS.index(position) / 2
+    share = CROP_POSITIONS.index(position) / 2
     begin = round((whole - part) * (1 - share if mirrored else share))
     if too_wide is not swapped:  # the stored width is cut
         return begin, 0, begin + part, size[1]

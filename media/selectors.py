@@ -18,7 +18,7 @@ MAX_ASSETS_SEARCHED_PER_PAGE = 2000  # uploads that one page of a search examine
 MAX_SEARCH_WORDS = 8
 
 
-def undeleted_assets() -> QuerySet[MediaAsset]:
+def undeleted_assets_of_all_workspaces() -> QuerySet[MediaAsset]:
     """Return the media assets of all workspaces that are not deleted, even if their thumbnail is not made yet."""
     return MediaAsset.objects.filter(status=MediaAsset.Status.READY)
 
@@ -31,7 +31,9 @@ def is_file_of_asset(key: str) -> bool:
 def list_assets(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[MediaAsset]:
     """Return a page of a workspace's media assets, newest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, LIST_SCOPES, write=False)
-    return paginate_newest_first(undeleted_assets().filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
+    return paginate_newest_first(
+        undeleted_assets_of_all_workspaces().filter(workspace_id=workspace_id), limit=limit, cursor=cursor
+    )
 
 
 def search_assets(
@@ -77,7 +79,7 @@ def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> Medi
 
     Raises ScopeMissing, NotFound, WorkspacePaused.
     """
-    asset = undeleted_assets().filter(pk=media_id).first() if is_id(media_id, "med") else None
+    asset = undeleted_assets_of_all_workspaces().filter(pk=media_id).first() if is_id(media_id, "med") else None
     if asset is None:
         raise missing_or_foreign_id_error(None, "media asset")
     require_access(caller, asset.workspace_id, scope, write=write, noun="media asset")
@@ -86,4 +88,4 @@ def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> Medi
 
 def assets_by_id(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
     """Return the workspace's media assets with these ids as a dict by id, loaded with one query."""
-    return undeleted_assets().filter(workspace_id=workspace_id).in_bulk(list(ids))
+    return undeleted_assets_of_all_workspaces().filter(workspace_id=workspace_id).in_bulk(list(ids))

@@ -23,7 +23,7 @@ FFMPEG_SECONDS = 20
 FFMPEG_MEMORY_BYTES = 512 * 1024 * 1024  # enough for 4K video with sixteen reference frames
 FRAME_AT_SECONDS = 1.0  # many videos begin with a black frame
 _TILE = 1024
-TURNS = {
+ROTATIONS_BY_ORIENTATION = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -63,7 +63,7 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
         sides = _thumbnail_size(*image.size)
         image.draft(None, (2 * sides[0], 2 * sides[1]))  # JPEGs may be decoded at a reduced size
         small = convert_to_srgb(_shrink(image, sides), image.info.get("icc_profile"))
-    turn = TURNS.get(exif_orientation(layout.exif))
+    turn = ROTATIONS_BY_ORIENTATION.get(exif_orientation(layout.exif))
     return _encode(small if turn is None else small.transpose(turn))
 
 

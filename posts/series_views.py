@@ -18,8 +18,8 @@ from posts.serializers.series import (
     CreateSeriesSerializer,
     EndSeriesPreview,
     SeriesEnvelope,
+    SeriesListQuery,
     SeriesPageSerializer,
-    SeriesQuery,
     SkipOccurrencePreview,
     SkipOccurrenceSerializer,
     UpdateSeriesPreview,
@@ -67,7 +67,7 @@ class SeriesViewSet(OperationViewSet):
         "series.list",
         summary="List the series of a workspace",
         access=Access("posts.read"),
-        query=SeriesQuery,
+        query=SeriesListQuery,
         responses={200: SeriesPageSerializer},
     )
     def list_series(self, call: Call) -> Reply:

@@ -7,7 +7,7 @@ from django.urls import path
 from webhooks import dashboard
 from webhooks.views import DeliveryViewSet, WorkspaceSigningSecretViewSet
 
-WEBHOOK_PAGES = "dashboard/workspaces/<str:workspace_id>/webhooks"
+WEBHOOKS_PATH = "dashboard/workspaces/<str:workspace_id>/webhooks"
 
 urlpatterns = [
     path("workspaces/<str:workspace_id>/webhook-signing-secret", WorkspaceSigningSecretViewSet.as_view({"get": "retrieve"})),
@@ -17,9 +17,9 @@ urlpatterns = [
     ),
     path("webhooks/deliveries", DeliveryViewSet.as_view({"get": "list"})),
     path("webhooks/deliveries/<str:delivery_id>/replay", DeliveryViewSet.as_view({"post": "replay"})),
-    path(WEBHOOK_PAGES, dashboard.list_deliveries, name="webhooks"),
-    path(f"{WEBHOOK_PAGES}/secret", dashboard.show_signing_secret, name="webhook-secret"),
-    path(f"{WEBHOOK_PAGES}/secret/rotate", dashboard.rotate_signing_secret, name="webhook-secret-rotate"),
-    path(f"{WEBHOOK_PAGES}/<str:delivery_id>", dashboard.show_delivery, name="delivery"),
-    path(f"{WEBHOOK_PAGES}/<str:delivery_id>/replay", dashboard.replay_delivery, name="delivery-replay"),
+    path(WEBHOOKS_PATH, dashboard.list_deliveries, name="webhooks"),
+    path(f"{WEBHOOKS_PATH}/secret", dashboard.show_signing_secret, name="webhook-secret"),
+    path(f"{WEBHOOKS_PATH}/secret/rotate", dashboard.rotate_signing_secret, name="webhook-secret-rotate"),
+    path(f"{WEBHOOKS_PATH}/<str:delivery_id>", dashboard.show_delivery, name="delivery"),
+    path(f"{WEBHOOKS_PATH}/<str:delivery_id>/replay", dashboard.replay_delivery, name="delivery-replay"),
 ]

@@ -18,8 +18,8 @@ from webhooks.sending_thread import SendingThread
 from webhooks.services import deliveries
 from webhooks.services.events import DELIVER_LOOP_NAME
 
-CLAIM_QUICK = 128  # deliveries per claim, for quick holders
-CLAIM_SLOW = 16
+MAX_QUICK_CLAIMS = 128  # deliveries per claim, for quick holders
+MAX_SLOW_CLAIMS = 16
 
 
 class DeliverLoop(WorkerLoop):
@@ -82,10 +82,10 @@ class DeliverLoop(WorkerLoop):
         """In the webhook worker loop, claim due deliveries as the fair shares allow: first to fast hosts, then the others."""
         rows = Delivery.objects.alias(holder=WORKSPACE_AND_HOST_EXPRESSION)
         free_slots = self._shares.claimable_slots_by_quick_holder()
-        limit = min(CLAIM_QUICK, self._shares.max_new_attempts_to_quick_hosts(free_slots))
+        limit = min(MAX_QUICK_CLAIMS, self._shares.max_new_attempts_to_quick_hosts(free_slots))
         quick = deliveries.claim_deliveries(rows.filter(holder__in=free_slots), limit=limit, due_rows_found=self._found)
         self._found = bool(quick)
-        limit = min(CLAIM_SLOW, self._shares.free_slow_job_slots, self._shares.free_job_slots_of_worker - len(quick))
+        limit = min(MAX_SLOW_CLAIMS, self._shares.free_slow_job_slots, self._shares.free_job_slots_of_worker - len(quick))
         others = rows.exclude(self._shares.excluded_from_slow_claims().as_condition())
         if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip SearchPauses
             return deliveries.claim_deliveries(others, limit=limit)

@@ -39,7 +39,7 @@ def seconds_in_words(seconds: int) -> str:
         return hours(seconds // 3600)
     if seconds >= 60 and seconds % 60 == 0:
         return minutes(seconds // 60)
-    return seconds_alone(seconds)
+    return number_of_seconds(seconds)
 
 
 def exact_seconds_in_words(seconds: int) -> str:
@@ -47,12 +47,12 @@ def exact_seconds_in_words(seconds: int) -> str:
     parts = [
         hours(seconds // 3600) if seconds >= 3600 else "",
         minutes(seconds % 3600 // 60) if seconds % 3600 >= 60 else "",
-        seconds_alone(seconds % 60) if seconds % 60 else "",
+        number_of_seconds(seconds % 60) if seconds % 60 else "",
     ]
     return _(" and ").join(part for part in parts if part)
 
 
-def seconds_alone(seconds: int) -> str:
+def number_of_seconds(seconds: int) -> str:
     """Return a number of seconds in words."""
     return ngettext("%(number)d second", "%(number)d seconds", seconds) % {"number": seconds}
 

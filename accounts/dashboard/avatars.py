@@ -12,7 +12,7 @@ from accounts import selectors
 from config.api.errors import ApiError
 from workspaces.workspace_page import caller_of_request
 
-CACHED = "private, max-age=31536000, immutable"  # the address contains the digest of the picture
+CACHE_CONTROL = "private, max-age=31536000, immutable"  # the address contains the digest of the picture
 
 
 @require_safe
@@ -27,6 +27,6 @@ def serve_avatar(request: HttpRequest, workspace_id: str, account_id: str, diges
     if content is None:
         return HttpResponseNotFound(content_type="text/plain")
     etag = f'"{digest}"'
-    headers = {"ETag": etag, "Cache-Control": CACHED, "X-Content-Type-Options": "nosniff"}
+    headers = {"ETag": etag, "Cache-Control": CACHE_CONTROL, "X-Content-Type-Options": "nosniff"}
     response = HttpResponse(content, content_type="image/webp", headers=headers)
     return get_conditional_response(request, etag=etag, response=response) or response

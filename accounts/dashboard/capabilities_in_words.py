@@ -25,14 +25,14 @@ COUNTING_NOTES = {
     "bytes": gettext_lazy("counted in bytes: accents and emoji count as several"),
 }
 # The most of each thing that a text may hold; `limit` decides between singular and plural.
-AT_MOST = {
+AT_MOST_PHRASES = {
     "bytes": ngettext_lazy("at most %(number)s byte", "at most %(number)s bytes", "limit"),
     "cashtags": ngettext_lazy("at most %(number)s cashtag", "at most %(number)s cashtags", "limit"),
     "hashtags": ngettext_lazy("at most %(number)s hashtag", "at most %(number)s hashtags", "limit"),
     "links": ngettext_lazy("at most %(number)s link", "at most %(number)s links", "limit"),
     "mentions": ngettext_lazy("at most %(number)s mention", "at most %(number)s mentions", "limit"),
 }
-NONE_ALLOWED = {"angle brackets": gettext_lazy("no angle brackets")}
+NONE_ALLOWED_PHRASES = {"angle brackets": gettext_lazy("no angle brackets")}
 RETRY_SAFETY_SENTENCES = {
     "idempotent": gettext_lazy("The post is finished. It cannot appear twice."),
     "verifiable": gettext_lazy(
@@ -114,8 +114,8 @@ def _text(rules: TextRules) -> str:
 
 def _most(limit: int, unit: str) -> str:
     if limit == 0:
-        return str(NONE_ALLOWED[unit])
-    return str(AT_MOST[unit] % {"limit": limit, "number": number(limit)})
+        return str(NONE_ALLOWED_PHRASES[unit])
+    return str(AT_MOST_PHRASES[unit] % {"limit": limit, "number": number(limit)})
 
 
 def _media(rules: MediaRules) -> Iterator[tuple[str, str]]:

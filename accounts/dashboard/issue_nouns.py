@@ -18,7 +18,7 @@ COUNTED_KINDS = {
     "document": ngettext_lazy("%(count)d document", "%(count)d documents", "count"),
     "file": ngettext_lazy("%(count)d file", "%(count)d files", "count"),
 }
-KIND_ALONE = {
+KIND_WITH_ARTICLE = {
     "image": gettext_lazy("an image"),
     "gif": gettext_lazy("a GIF"),
     "video": gettext_lazy("a video"),
@@ -30,7 +30,7 @@ KIND_PLURALS = {
     "video": gettext_lazy("videos"),
     "document": gettext_lazy("documents"),
 }
-KIND_NOT_ACCEPTED = {
+KIND_NOT_ACCEPTED_SENTENCES = {
     "image": gettext_lazy("%(platform)s does not accept images."),
     "gif": gettext_lazy("%(platform)s does not accept GIFs."),
     "video": gettext_lazy("%(platform)s does not accept videos."),

@@ -16,9 +16,9 @@ from django.utils.translation import gettext_lazy, ngettext
 from accounts.dashboard.amounts import exact_seconds_in_words, number, poll_durations
 from accounts.dashboard.issue_nouns import (
     COUNTED_THINGS,
-    KIND_ALONE,
-    KIND_NOT_ACCEPTED,
+    KIND_NOT_ACCEPTED_SENTENCES,
     KIND_PLURALS,
+    KIND_WITH_ARTICLE,
     counted_kind,
     unit_name,
 )
@@ -175,7 +175,7 @@ def _choice_count_advice(facts: IssueFacts) -> str:
 
 
 def _kind_not_accepted(label: str, facts: IssueFacts) -> str:
-    return _(facts["because"]) if facts["because"] else str(KIND_NOT_ACCEPTED[facts["kind"]] % {"platform": label})
+    return _(facts["because"]) if facts["because"] else str(KIND_NOT_ACCEPTED_SENTENCES[facts["kind"]] % {"platform": label})
 
 
 def _wrong_type(label: str, facts: IssueFacts) -> str:
@@ -235,7 +235,8 @@ _SENTENCES: dict[str, Callable[[str, IssueFacts], str]] = {
         % {"platform": label, "duration": exact_seconds_in_words(facts["seconds"])}
     ),
     "MEDIA_REQUIRED": lambda label, facts: (
-        _("%(platform)s needs %(media)s in every post.") % {"platform": label, "media": _kinds(facts, _("or"), KIND_ALONE)}
+        _("%(platform)s needs %(media)s in every post.")
+        % {"platform": label, "media": _kinds(facts, _("or"), KIND_WITH_ARTICLE)}
     ),
     "MEDIA_MIXED": lambda label, facts: (
         _("%(platform)s does not accept %(media)s in one post.")
@@ -254,7 +255,7 @@ _ADVICE: dict[str, Callable[[IssueFacts], str]] = {
         _("Make it %(duration)s long or longer.") % {"duration": exact_seconds_in_words(facts["seconds"])}
     ),
     "POLL_CHOICE_COUNT": _choice_count_advice,
-    "MEDIA_REQUIRED": lambda facts: _("Attach %(media)s.") % {"media": _kinds(facts, _("or"), KIND_ALONE)},
+    "MEDIA_REQUIRED": lambda facts: _("Attach %(media)s.") % {"media": _kinds(facts, _("or"), KIND_WITH_ARTICLE)},
 }
 # Sentences without numbers. The messages of all other codes name neither a platform nor a unit, and are shown as they are.
 _WITHOUT_FACTS = {

@@ -103,7 +103,7 @@ class PublishingCapabilitiesSerializer(serializers.Serializer):
     retry_safety = serializers.ChoiceField(choices=["idempotent", "verifiable", "at_most_once"])
 
 
-NOT_POSSIBLE = "Sentences for people: what they might expect of the platform, and cannot have at this service."
+NOT_POSSIBLE_HELP_TEXT = "Sentences for people: what they might expect of the platform, and cannot have at this service."
 
 
 class CapabilitiesSerializer(serializers.Serializer):
@@ -117,7 +117,7 @@ class CapabilitiesSerializer(serializers.Serializer):
         help_text="Who makes the preview of a link in the text: the platform, this service (see the option `link_card`), "
         "the post's own options, or nobody.",
     )
-    not_possible = serializers.ListField(child=serializers.CharField(), help_text=NOT_POSSIBLE)
+    not_possible = serializers.ListField(child=serializers.CharField(), help_text=NOT_POSSIBLE_HELP_TEXT)
     poll = PollCapabilitiesSerializer(allow_null=True, help_text="Null: the platform has no polls for this service.")
     options = JSONSchemaField()
     thread = ThreadCapabilitiesSerializer(
@@ -146,7 +146,7 @@ class AccountCapabilitiesSerializer(serializers.Serializer):
     capabilities = CapabilitiesSerializer()
 
 
-class PlatformApplicationSerializer(serializers.Serializer):
+class ApplicationSetupSerializer(serializers.Serializer):
     """The API representation of an OAuth application that the operator registers at a platform, in the capabilities."""
 
     connects = serializers.CharField(help_text="Which accounts it opens.")
@@ -167,7 +167,7 @@ class OperatorSetupSerializer(serializers.Serializer):
     """The API representation of what owner and operator must prepare to connect accounts, in the capabilities."""
 
     owner_brings = serializers.CharField(help_text="What the owner of an account brings.")
-    applications = PlatformApplicationSerializer(
+    applications = ApplicationSetupSerializer(
         many=True, help_text="What the operator registers; empty where nothing has to be registered."
     )
 
@@ -179,7 +179,7 @@ class ConnectionMethodSerializer(serializers.Serializer):
     available = serializers.BooleanField()
     reason = serializers.CharField(required=False, help_text="Why it is not available.")
     credentials_schema = JSONSchemaField(required=False)
-    not_possible = serializers.ListField(child=serializers.CharField(), help_text=NOT_POSSIBLE)
+    not_possible = serializers.ListField(child=serializers.CharField(), help_text=NOT_POSSIBLE_HELP_TEXT)
     operator_setup = OperatorSetupSerializer()
 
 

@@ -15,7 +15,7 @@ from config.api.serializers import StrictSerializer, dry_run_serializer_class
 _TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
-class TimeOfDay(fields.Text):
+class TimeOfDayField(fields.Text):
     """A serializer field for a time of day, such as 09:30."""
 
     pattern = f"^({_TIME.pattern})$"
@@ -31,7 +31,7 @@ class SlotInputSerializer(StrictSerializer):
     """The body of a request that adds a slot: a weekly time at which queued posts of the account are published."""
 
     weekday = fields.Choice(choices=list(WEEKDAYS))
-    time = TimeOfDay(help_text="Such as 09:30, in the time zone of the slots.")
+    time = TimeOfDayField(help_text="Such as 09:30, in the time zone of the slots.")
 
 
 class UpdateSlotsSerializer(WriteBody):

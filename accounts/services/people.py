@@ -24,7 +24,7 @@ MAX_TEXT_CHARACTERS = 50
 LOOKUP_SECONDS = 2.0
 # For each person and for each account. Mastodon counts 60 calls a minute of an account, publishing included.
 LOOKUPS_PER_MINUTE = 30
-TOKEN_CHECKS = 5  # how often to check for tokens that a worker is renewing
+MAX_CHECKS_OF_TOKEN_RENEWAL = 5  # how often to check for tokens that a worker is renewing
 
 
 def find_people(*, caller: Caller, account_id: str, text: str) -> list[Person]:
@@ -67,6 +67,6 @@ def _ask(account: ConnectedAccount, text: str) -> list[Person]:
         with total_deadline(LOOKUP_SECONDS):
             return adapter.find_people(grant, text)
     except TokenExpired:
-        grant = renew_or_await_tokens(account_id=account.id, stale=grant, checks=TOKEN_CHECKS)
+        grant = renew_or_await_tokens(account_id=account.id, stale=grant, checks=MAX_CHECKS_OF_TOKEN_RENEWAL)
     with total_deadline(LOOKUP_SECONDS):
         return adapter.find_people(grant, text)

@@ -35,7 +35,7 @@ CODE_LIFETIME = timedelta(seconds=60)
 ACCESS_TOKEN_LIFETIME = timedelta(hours=1)
 REFRESH_TOKEN_LIFETIME = timedelta(days=30)
 REFRESHES_PER_HOUR = 60  # of a grant, because every refresh token is stored for 30 days
-REPEATED_REFRESH = timedelta(seconds=30)  # an identical refresh within this gets the same tokens again
+REPEATED_REFRESH_WINDOW = timedelta(seconds=30)  # an identical refresh within this gets the same tokens again
 MAX_GRANT_DAYS = 366
 
 
@@ -146,7 +146,8 @@ def lock_grant_of_code(*, client: OAuthClient, code: str) -> OAuthGrant | None:
 def lock_token_to_refresh(*, client: OAuthClient, refresh_token: str) -> OAuthToken | None:
     """Lock and return the OAuth token that may be refreshed with this refresh token; None if it cannot be.
 
-    A refresh token that was used already ends its grant, unless it is repeated within REPEATED_REFRESH. Raises RateLimited.
+    A refresh token that was used already ends its grant, unless it is repeated within REPEATED_REFRESH_WINDOW. Raises
+    RateLimited.
     """
     rows = OAuthToken.objects.select_for_update(of=("self",), no_key=True).select_related("grant", "agent__workspace")
     digest = tokens.token_digest(refresh_token)
@@ -154,7 +155,7 @@ def lock_token_to_refresh(*, client: OAuthClient, refresh_token: str) -> OAuthTo
     if token is None:
         return None
     now = timezone.now()
-    if token.refreshed_at and now - token.refreshed_at > REPEATED_REFRESH:
+    if token.refreshed_at and now - token.refreshed_at > REPEATED_REFRESH_WINDOW:
         end_grant(token.grant, reason="refresh_token_reused")
         return None
     if not may_get_tokens(token.grant) or token.refresh_expires_at <= now:

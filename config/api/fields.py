@@ -17,7 +17,7 @@ from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 from config.db.ids import ALPHABET, is_id
 
-INT64 = 2**63 - 1
+MAX_INT64 = 2**63 - 1
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 _LOCAL_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -95,7 +95,7 @@ class Integer(serializers.IntegerField):
     """A serializer field for a JSON integer of at most 64 bits."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"min_value": -INT64 - 1, "max_value": INT64, **kwargs})
+        super().__init__(**{"min_value": -MAX_INT64 - 1, "max_value": MAX_INT64, **kwargs})
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, bool) or not isinstance(data, int):

@@ -1,6 +1,6 @@
 """The serializer field for webhook URLs in request bodies, and the checks of such a URL.
 
-`WebhookUrl` fields check what the URL itself shows. Its host is looked up later, with those of all other webhook URLs in the
+A `WebhookUrlField` checks what the URL itself shows. Its host is looked up later, with those of all other webhook URLs in the
 body, once the whole body is validated.
 """
 
@@ -26,7 +26,7 @@ dns_lookup_thread_limit = WebThreadLimit(settings.WEB_THREADS // 4, each=1)
 _read_urls: ContextVar[set[str] | None] = ContextVar("read_webhook_urls", default=None)
 
 
-class WebhookUrl(Text):
+class WebhookUrlField(Text):
     """A serializer field for a webhook URL, which checks the URL without a DNS lookup. Raises WebhookUrlNotAllowed."""
 
     def __init__(self, **kwargs: Any) -> None:

@@ -15,7 +15,7 @@ from auditlog.models import ActorType, AuditEntry
 from workspaces.selectors import names_of_users
 
 # What somebody did, by operation, and what is said instead if it was refused.
-DEEDS = {
+ACTIVITY_PHRASES = {
     "accounts.complete_connection": (_("connected an account"), _("was not allowed to connect an account")),
     "accounts.connect": (_("connected an account"), _("was not allowed to connect an account")),
     "accounts.disconnect": (_("disconnected an account"), _("was not allowed to disconnect an account")),
@@ -124,8 +124,8 @@ def recent_activity(entries: Iterable[AuditEntry], *, limit: int) -> list[Activi
 
 def _deed(operation: str, refused: bool) -> str:
     """Return what an audit entry says was done or refused; an operation without words is named."""
-    if operation in DEEDS:
-        return str(DEEDS[operation][refused])
+    if operation in ACTIVITY_PHRASES:
+        return str(ACTIVITY_PHRASES[operation][refused])
     words = gettext("was not allowed to do %(operation)s") if refused else gettext("did %(operation)s")
     return words % {"operation": operation}
 

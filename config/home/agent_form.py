@@ -17,7 +17,7 @@ from agents.dashboard.forms import AGENT_SCOPE_LABELS, DEFAULT_SCOPES, MODE_LABE
 from agents.models import Agent
 from agents.serializers import MAX_INT32
 from config.api.caller import AgentMode
-from config.api.fields import INT64
+from config.api.fields import MAX_INT64
 from config.api.webhook_url import MAX_LENGTH
 from posts.selectors import accounts_selectable_for_post
 from workspaces.workspace_page import WorkspacePage
@@ -85,7 +85,7 @@ class AgentForm(AgentRulesForm):
     monthly_spend = forms.DecimalField(
         required=False,
         min_value=0,
-        max_value=Decimal(INT64) / 100,
+        max_value=Decimal(MAX_INT64) / 100,
         decimal_places=2,
         label=_("Dollars in a month"),
         help_text=_("Empty: only the workspace's cap applies."),
@@ -100,7 +100,7 @@ class AgentForm(AgentRulesForm):
     monthly_social_url_post_cap = forms.IntegerField(
         required=False,
         min_value=0,
-        max_value=INT64,
+        max_value=MAX_INT64,
         label=_("Posts with a link in a month"),
         help_text=_("On platforms that charge more for links."),
     )

@@ -44,7 +44,7 @@ from workspaces.workspace_page import (
     submit_once,
 )
 
-ALLOW = "oauth.allow"
+ALLOW_OPERATION = "oauth.allow"
 ENTERED_CODES_PER_MINUTE = 10  # for each person, so that nobody can guess the codes of others
 
 
@@ -133,7 +133,7 @@ class _ByRedirect:
             codes.append(code or "")
             return grant
 
-        _, repeated = submit_once(page, ALLOW, create)
+        _, repeated = submit_once(page, ALLOW_OPERATION, create)
         if repeated:  # the client has its code already
             return page.render("home/consent_done.html", allowed=True)
         return HttpResponseRedirect(server.success_redirect(self._requested, codes[0]))
@@ -214,7 +214,7 @@ def _consent_page(
                 except ReauthenticationRequired:
                     raise
                 except ApiError as error:
-                    record_refused_write(page, ALLOW, error)
+                    record_refused_write(page, ALLOW_OPERATION, error)
                     add_api_error_to_form(form, error)
                     status = error.status
         shown = {"client": client, "name": name, "redirect": redirect, "requested": requested}

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from agents.models import Agent
 from agents.oauth.grants import MAX_GRANT_DAYS
 from config.api.caller import AgentMode
-from config.api.fields import INT64
+from config.api.fields import MAX_INT64
 from config.home.agent_form import ALL_ACCOUNTS, CHOSEN_ACCOUNTS, AgentRulesForm, mode_choices
 
 DEFAULT_DAYS = 90
@@ -46,7 +46,7 @@ class ConsentForm(AgentRulesForm):
     )
     monthly_spend = forms.DecimalField(
         min_value=0,
-        max_value=Decimal(INT64) / 100,
+        max_value=Decimal(MAX_INT64) / 100,
         decimal_places=2,
         label=_("Dollars in a month"),
         help_text=_("The most that it may spend. The workspace's own cap applies too."),

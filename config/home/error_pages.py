@@ -12,7 +12,7 @@ from django.views.defaults import permission_denied as django_permission_denied
 
 from config.api import errors
 from config.api.error_handlers import error_response
-from config.pages.language import PAGES
+from config.pages.language import PAGE_PATH_PREFIXES
 from workspaces.workspace_page import api_error_page
 
 ADMIN = "/admin/"
@@ -25,14 +25,14 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def permission_denied(request: HttpRequest, exception: Exception) -> Any:
     """Error view for status 403 (handler403): an HTML page or a JSON error, depending on the path."""
-    if request.path.startswith((ADMIN, *PAGES)):
+    if request.path.startswith((ADMIN, *PAGE_PATH_PREFIXES)):
         return django_permission_denied(request, exception)
     return error_response(errors.Forbidden())
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Error view for status 404 (handler404): an HTML page or a JSON error, depending on the path."""
-    if request.path.startswith(PAGES):
+    if request.path.startswith(PAGE_PATH_PREFIXES):
         return api_error_page(request, errors.NotFound(_("Page not found.")))
     return error_response(errors.NotFound())
 
@@ -40,7 +40,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Error view for status 500 (handler500), which reads nothing from the database, because that may be down."""
     error = errors.InternalError()
-    if request.path.startswith(PAGES):
+    if request.path.startswith(PAGE_PATH_PREFIXES):
         context = {"error": error, "trace_id": error.response_body()["trace_id"], "user": None}
         return HttpResponse(render_to_string("dashboard/error.html", context), status=error.status)
     return error_response(error)
@@ -48,7 +48,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
     """Error view for a form that fails Django's CSRF check (CSRF_FAILURE_VIEW), with status 403."""
-    if request.path.startswith(PAGES):
+    if request.path.startswith(PAGE_PATH_PREFIXES):
         error = errors.Forbidden(
             _("The form was too old, or it came from another site, so nothing was changed."),
             suggested_action=_("Go back, reload the page and submit the form again."),

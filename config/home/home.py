@@ -19,7 +19,7 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 
 SHOWN_UPCOMING = 6
 SHOWN_ACTIVITY = 6
-READ_ENTRIES = 60  # entries of the audit log from which the activity is made
+AUDIT_ENTRIES_READ = 60  # entries of the audit log from which the activity is made
 POSTS_PER_DAY = 5  # in the strip of this week
 
 
@@ -38,7 +38,7 @@ def workspace_home(page: WorkspacePage) -> HttpResponse:
         week=days_of_this_week(page, per_day=POSTS_PER_DAY),
         upcoming=upcoming_posts(caller=page.caller, workspace_id=workspace_id, limit=SHOWN_UPCOMING),
         spend=_spend(cap),
-        activity=recent_activity(entries[:READ_ENTRIES], limit=SHOWN_ACTIVITY),
+        activity=recent_activity(entries[:AUDIT_ENTRIES_READ], limit=SHOWN_ACTIVITY),
     )
 
 

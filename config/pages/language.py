@@ -14,7 +14,7 @@ from django.utils.cache import patch_vary_headers
 
 # The first parts of the paths of pages; the operators' console and the pages of the API's document stay in English.
 # The service worker names the language of the page that it keeps.
-PAGES = ("/dashboard/", "/oauth/authorize", "/oauth/device", "/service-worker.js")
+PAGE_PATH_PREFIXES = ("/dashboard/", "/oauth/authorize", "/oauth/device", "/service-worker.js")
 # How Django's date patterns continue after a day of the month: "24. November 2026", "24 de noviembre de 2026".
 DATE_PATTERNS = {
     "de": (("j M", "j. M"), ("j F", "j. F")),
@@ -32,7 +32,7 @@ class PageLanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not request.path_info.startswith(PAGES):
+        if not request.path_info.startswith(PAGE_PATH_PREFIXES):
             return self.get_response(request)
         language = _language_of_person(request) or translation.get_language_from_request(request)
         with translation.override(language):

@@ -40,7 +40,7 @@ def content_security_policy(form_targets: tuple[str, ...]) -> str:
 
     Forms of the page may lead to this service, and by redirects to `form_targets`.
     """
-    media = " ".join(["'self'", "data:", "blob:", *storage_origins(settings.STORAGES["default"].get("OPTIONS", {}))])
+    media = " ".join(["'self'", "data:", "blob:", *allowed_storage_origins(settings.STORAGES["default"].get("OPTIONS", {}))])
     return "; ".join(
         [
             "default-src 'self'",
@@ -54,7 +54,7 @@ def content_security_policy(form_targets: tuple[str, ...]) -> str:
     )
 
 
-def storage_origins(options: dict[str, str]) -> list[str]:
+def allowed_storage_origins(options: dict[str, str]) -> list[str]:
     """Return the origins of the S3 bucket that the Content-Security-Policy header must allow; none without S3."""
     if "bucket_name" not in options:
         return []

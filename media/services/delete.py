@@ -34,7 +34,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
     """
     found = selectors.get_asset(caller=caller, media_id=media_id, scope="media.upload", write=True)
     with transaction.atomic():
-        asset = selectors.undeleted_assets().select_for_update().filter(pk=found.pk).first()
+        asset = selectors.undeleted_assets_of_all_workspaces().select_for_update().filter(pk=found.pk).first()
         if asset is None:  # deleted a moment ago
             raise missing_or_foreign_id_error(None, "media asset")
         if asset.uses.exists():
@@ -100,7 +100,7 @@ def purge_deleted_files(*, limit: int = 200) -> int:
 
 def mark_media_deleted_in_workspaces_to_purge(*, limit: int = 200) -> int:
     """Mark up to `limit` media assets of workspaces due to be purged as deleted; returns the number of marked assets."""
-    now, ready = timezone.now(), selectors.undeleted_assets()
+    now, ready = timezone.now(), selectors.undeleted_assets_of_all_workspaces()
     ids = list(ready.filter(workspace__in=workspaces_to_purge()).values_list("pk", flat=True)[:limit])
     deletion = {"status": MediaAsset.Status.DELETED, "deleted_at": now, "due_at": None, "updated_at": now}
     return ready.filter(pk__in=ids).update(**deletion)

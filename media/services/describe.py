@@ -22,7 +22,11 @@ def set_alt_text(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsset:
     if asset.alt_text == alt_text:
         return asset
     with transaction.atomic():
-        if not selectors.undeleted_assets().filter(pk=asset.pk).update(alt_text=alt_text, updated_at=timezone.now()):
+        if (
+            not selectors.undeleted_assets_of_all_workspaces()
+            .filter(pk=asset.pk)
+            .update(alt_text=alt_text, updated_at=timezone.now())
+        ):
             raise missing_or_foreign_id_error(None, "media asset")  # deleted a moment ago
         record_entry(
             caller=caller,

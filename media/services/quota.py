@@ -52,7 +52,7 @@ def _recount(workspace_id: str) -> tuple[int, int]:
     before = row.select_for_update().get().used_bytes
     # Both sums in one statement, since a pending file may become an asset in between.
     row.update(
-        used_bytes=_sum_of(selectors.undeleted_assets(), workspace_id)
+        used_bytes=_sum_of(selectors.undeleted_assets_of_all_workspaces(), workspace_id)
         + _sum_of(PendingFile.objects.filter(abandoned=False), workspace_id)
     )
     return before, row.get().used_bytes

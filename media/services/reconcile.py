@@ -54,7 +54,7 @@ def _is_orphan(key: str) -> bool:
 
 def _lacks_file(pk: str) -> bool:
     """Return whether, at a second look, a media asset exists but its file or thumbnail is missing in the storage."""
-    asset = selectors.undeleted_assets().filter(pk=pk).first()
+    asset = selectors.undeleted_assets_of_all_workspaces().filter(pk=pk).first()
     if asset is None:
         return False
     try:

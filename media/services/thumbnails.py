@@ -35,9 +35,9 @@ def claim_asset_for_thumbnail() -> MediaAsset | None:
     Assets without attempts left get no thumbnail. A worker claims only one asset at a time, so that a dead worker identifies
     the asset that it was processing.
     """
-    while claimed := claim_due(selectors.undeleted_assets(), limit=1, lease=LEASE):
+    while claimed := claim_due(selectors.undeleted_assets_of_all_workspaces(), limit=1, lease=LEASE):
         [asset] = claimed
-        row = claimed_row_queryset(selectors.undeleted_assets(), asset)
+        row = claimed_row_queryset(selectors.undeleted_assets_of_all_workspaces(), asset)
         if asset.thumbnail_attempts < MAX_ATTEMPTS:
             asset.thumbnail_attempts += 1
             row.update(thumbnail_attempts=asset.thumbnail_attempts)
@@ -61,7 +61,7 @@ def make_thumbnail(asset: MediaAsset) -> None:
         return
     changes = {"thumbnail_key": key, "due_at": None, "lease_until": None, "updated_at": timezone.now()}
     with transaction.atomic():
-        written = claimed_row_queryset(selectors.undeleted_assets(), asset).update(**changes)
+        written = claimed_row_queryset(selectors.undeleted_assets_of_all_workspaces(), asset).update(**changes)
         if written and key:
             adopt_pending_file(key)
     if key and not written:
@@ -93,6 +93,6 @@ def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:
 def _schedule_retry(asset: MediaAsset, error: Exception) -> None:
     attempt = asset.thumbnail_attempts
     due_at = timezone.now() + RETRY_PAUSES[attempt - 1] if attempt < MAX_ATTEMPTS else None
-    claimed_row_queryset(selectors.undeleted_assets(), asset).update(due_at=due_at, lease_until=None)
+    claimed_row_queryset(selectors.undeleted_assets_of_all_workspaces(), asset).update(due_at=due_at, lease_until=None)
     level, next_step = (logging.WARNING, "it is tried again") if due_at else (logging.ERROR, "it is given up")
     logger.log(level, "Attempt %d at the thumbnail of %s failed, %s: %r", attempt, asset.pk, next_step, error)

@@ -105,7 +105,7 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
     Returns False if the workspace has no such asset. The other asset is locked, so that it and its file are not deleted
     meanwhile.
     """
-    same = selectors.undeleted_assets().filter(workspace_id=asset.workspace_id, sha256=asset.sha256)
+    same = selectors.undeleted_assets_of_all_workspaces().filter(workspace_id=asset.workspace_id, sha256=asset.sha256)
     with transaction.atomic():
         other = same.select_for_update().order_by("pk").first()
         if other is None:

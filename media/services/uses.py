@@ -16,7 +16,7 @@ def set_media_used_by_post(*, holder_id: str, media_ids: Sequence[str]) -> None:
     Runs in the caller's transaction. Locks the assets in the order of their ids, so that none is deleted meanwhile. Raises
     ValidationFailed naming each `media[…].media_id` that does not exist.
     """
-    ready = selectors.undeleted_assets().filter(pk__in=media_ids).select_for_update().order_by("pk")
+    ready = selectors.undeleted_assets_of_all_workspaces().filter(pk__in=media_ids).select_for_update().order_by("pk")
     found = set(ready.values_list("pk", flat=True))
     if missing := [index for index, media_id in enumerate(media_ids) if media_id not in found]:
         problem = {"code": "not_found", "message": "This media asset does not exist."}

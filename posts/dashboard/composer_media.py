@@ -13,7 +13,7 @@ from config.api.errors import ApiError
 from config.api.uploads import ReceivedFile
 from config.pages.sentences import error_sentences
 from media import selectors
-from media.cropping import POSITIONS
+from media.cropping import CROP_POSITIONS
 from media.dashboard.library import upload_files_collecting_errors
 from media.models import MediaAsset
 from media.serializers import UploadFromUrlSerializer
@@ -88,7 +88,7 @@ class ComposerMedia:
         """Attach a crop of an image in its place; `name` is that of a CropOffer, a colon, and the position of the crop."""
         offer_name, _colon, chosen = name.rpartition(":")
         offer = requested_crop(offer_name, self.attached)
-        position = next((each for each in POSITIONS if each == chosen), None)
+        position = next((each for each in CROP_POSITIONS if each == chosen), None)
         if offer is None or position is None:
             return
         media_id = offer.picture.media_id

@@ -11,7 +11,7 @@ from config.api import fields
 from config.api.operation import WriteBody
 from config.api.paging import PageQuery
 from config.api.serializers import StrictSerializer
-from config.api.webhook_url import WebhookUrl
+from config.api.webhook_url import WebhookUrlField
 from posts.states import GroupStatus
 
 MAX_TARGETS, MAX_MEDIA, MAX_TEXT = 50, 20, 100_000
@@ -76,7 +76,7 @@ class CreatePostSerializer(ContentSerializer):
 
     scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: now.")
     draft = fields.Boolean(required=False, help_text="Save as a draft. A draft's scheduled_at is only a plan.")
-    webhook_url = WebhookUrl(required=False, help_text="Receives the events of this group.")
+    webhook_url = WebhookUrlField(required=False, help_text="Receives the events of this group.")
     sandbox = fields.Boolean(required=False, help_text="Publish to the simulator instead of the platforms.")
     wait = fields.Boolean(required=False, help_text="Respond when the group is finished, after 25 s at most.")
     metadata = fields.StringMap(required=False, help_text="Your own key-value notes, returned in responses and events.")
@@ -86,7 +86,7 @@ class RetryPostSerializer(WriteBody):
     """The request to retry the failed targets of a post group."""
 
     workspace_id = fields.Identifier("wrk", required=False)
-    webhook_url = WebhookUrl(required=False, help_text="Receives the events of the group from now on.")
+    webhook_url = WebhookUrlField(required=False, help_text="Receives the events of the group from now on.")
     scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: now.")
     wait = fields.Boolean(required=False)
     include_unconfirmed = fields.Boolean(required=False, help_text="Also retry targets that may already be published.")

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from config.api import fields
 from config.api.paging import PageQuery
 from config.api.serializers import StrictSerializer, WriteBody, dry_run_serializer_class
-from config.api.webhook_url import WebhookUrl
+from config.api.webhook_url import WebhookUrlField
 from posts.models import Series
 from posts.recurrence.rule import MAX_RULE_LENGTH
 from posts.serializers.requests import MAX_MEDIA, MAX_TARGETS, MAX_TEXT, MediaInputSerializer, TargetInputSerializer
@@ -50,7 +50,7 @@ class SeriesPostSerializer(StrictSerializer):
     )
     targets = fields.StrictList(child=SeriesTargetSerializer(), min_length=1, max_length=MAX_TARGETS)
     media = fields.StrictList(child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA)
-    webhook_url = WebhookUrl(required=False, help_text="Receives the events of the posts.")
+    webhook_url = WebhookUrlField(required=False, help_text="Receives the events of the posts.")
     metadata = fields.StringMap(required=False, help_text="Your own key-value notes on each post.")
 
 
@@ -91,7 +91,7 @@ class SkipOccurrenceSerializer(WriteBody):
     at = fields.Timestamp(help_text="The instant of the occurrence, as in `next`.")
 
 
-class SeriesQuery(PageQuery):
+class SeriesListQuery(PageQuery):
     workspace_id = fields.Identifier("wrk")
 
 

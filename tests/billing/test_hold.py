@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from billing import services
 from billing.errors import PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
 from billing.models import LedgerEntry, MonthCounter
-from config.api.fields import INT64
+from config.api.fields import MAX_INT64
 from tests.billing.holds import hold_costs
 from tests.billing.rows import APRIL, MARCH, charges, day_of, make_agent, make_workspace, month_of
 from tests.statements import statements
@@ -170,7 +170,7 @@ def test_a_new_day_cap_counts_earlier_posts_of_the_day() -> None:
 
 
 def test_the_largest_possible_caps_work() -> None:
-    workspace = make_workspace(free=INT64, cap=INT64)
+    workspace = make_workspace(free=MAX_INT64, cap=MAX_INT64)
 
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 

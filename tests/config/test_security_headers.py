@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from auditlog.models import AuditEntry
-from config.pages.security_headers import storage_origins
+from config.pages.security_headers import allowed_storage_origins
 from tests.fakes.openid import FakeOpenIdProvider
 from tests.people import as_user
 from tests.workspaces.browsers import use_provider
@@ -143,7 +143,7 @@ def test_form_action_allows_other_sites_only_on_pages_that_redirect_there(owner:
     ],
 )
 def test_images_may_be_loaded_from_the_file_storage(options: dict[str, str], origins: list[str]) -> None:
-    assert storage_origins(options) == origins
+    assert allowed_storage_origins(options) == origins
 
 
 def test_https_responses_have_strict_transport_security(db: None, settings: Any) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from rest_framework import serializers
 
-from accounts.serializers.slots import TimeOfDay
+from accounts.serializers.slots import TimeOfDayField
 from config.api import fields
 from config.api.operation import SAFE_METHODS
 from config.db.ids import new_id
@@ -34,7 +34,7 @@ EXAMPLES: dict[type[serializers.Field], Any] = {
     fields.Timestamp: "2027-03-10T12:00:00Z",
     fields.LocalTime: "2027-03-10T12:00",
     fields.Timezone: "Europe/Berlin",
-    TimeOfDay: "09:30",
+    TimeOfDayField: "09:30",
     fields.Boolean: False,
     fields.Integer: 1,
     serializers.DictField: {},

@@ -17,7 +17,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from auditlog.models import AuditEntry
 from billing.models import MonthCounter
-from config.home.activity import DEEDS
+from config.home.activity import ACTIVITY_PHRASES
 from posts.models import PostGroup
 from posts.states import GroupStatus
 from tests.conftest import ApiClient
@@ -181,7 +181,7 @@ def test_activity_is_told_in_sentences_and_repeated_deeds_are_counted(
 def test_every_write_of_members_has_words_for_the_activity() -> None:
     writes = {row.name for row in OPERATIONS if row.method != "GET" and not row.operator}
 
-    assert writes - NOT_OF_A_WORKSPACE - set(DEEDS) == set()
+    assert writes - NOT_OF_A_WORKSPACE - set(ACTIVITY_PHRASES) == set()
 
 
 def test_the_page_needs_few_queries(

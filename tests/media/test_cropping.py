@@ -10,7 +10,7 @@ from PIL import Image
 
 from media.cropping import CropPosition, crop_to_ratio, ratio_in_words
 from media.errors import MediaTypeNotAllowed
-from media.thumbnail_rendering import TURNS
+from media.thumbnail_rendering import ROTATIONS_BY_ORIENTATION
 
 RED, GREEN, BLUE = (250, 0, 0), (0, 250, 0), (0, 0, 250)
 BACK = {5: 5, 6: 8, 7: 7, 8: 6}  # the turn that undoes the turn of an orientation; the others undo themselves
@@ -49,7 +49,7 @@ def test_the_chosen_part_of_the_displayed_image_remains(
     size: tuple[int, int], ratio: float, cropped: tuple[int, int], position: CropPosition, colour: Any, orientation: int
 ) -> None:
     image = striped(*size)
-    undo = TURNS.get(BACK.get(orientation, orientation))
+    undo = ROTATIONS_BY_ORIENTATION.get(BACK.get(orientation, orientation))
     exif = Image.Exif()
     exif[0x0112] = orientation
     stored = encoded(image.transpose(undo) if undo is not None else image, "image/jpeg", exif=exif)

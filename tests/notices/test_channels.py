@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from auditlog.models import AuditEntry
 from config.console.retention_run import run_retention
-from config.notices.channels.queue import queue_messages, request_or_reading
+from config.notices.channels.queue import queue_messages, request_or_result
 from config.notices.models import ChannelMessage, NoticeChannel
 from config.notices.sending import create_and_send_notices
 from tests import factories
@@ -186,4 +186,4 @@ def test_secrets_are_encrypted(services: Services, workspace: Workspace, waiting
     assert services.bot not in stored
     assert "approval" not in str(body)
     assert channel.destination["bot_token"] == services.bot
-    assert services.bot not in repr(request_or_reading(only_message(), {}))
+    assert services.bot not in repr(request_or_result(only_message(), {}))

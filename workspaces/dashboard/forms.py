@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from auditlog.models import ActorType, AuditEntry
-from config.api.fields import INT64, TIMEZONES
+from config.api.fields import MAX_INT64, TIMEZONES
 from workspaces.models import Workspace
 
 # Other zone names are legacy aliases or plain offsets; a workspace that has one may retain it.
@@ -62,14 +62,14 @@ class MonthlyCapsForm(forms.Form):
         label=_("Spend cap each month, in US dollars"),
         help_text=_("The most that may be spent beyond the free credit. With 0, posts stop when the credit is used up."),
         min_value=0,
-        max_value=Decimal(INT64) / 100,
+        max_value=Decimal(MAX_INT64) / 100,
         decimal_places=2,
     )
     url_post_cap = forms.IntegerField(
         label=_("Posts with a link on X each month"),
         help_text=_("They cost far more than other posts. With 0, none is published."),
         min_value=0,
-        max_value=INT64,
+        max_value=MAX_INT64,
     )
 
     def __init__(self, data: Any = None, *, workspace: Workspace) -> None:

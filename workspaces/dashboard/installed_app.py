@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
-MINUTE = {"Cache-Control": "max-age=60"}
+CACHED_FOR_A_MINUTE = {"Cache-Control": "max-age=60"}
 
 
 @require_safe
@@ -35,7 +35,7 @@ def app_manifest(request: HttpRequest) -> JsonResponse:
             {"src": static("site/icon-maskable.png"), "sizes": "512x512", "type": "image/png", "purpose": "maskable"},
         ],
     }
-    return JsonResponse(manifest, content_type="application/manifest+json", headers=MINUTE)
+    return JsonResponse(manifest, content_type="application/manifest+json", headers=CACHED_FOR_A_MINUTE)
 
 
 @require_safe
@@ -44,9 +44,9 @@ def service_worker(request: HttpRequest) -> HttpResponse:
 
     It is no static file, because browsers allow a service worker only the pages below its own path. It needs a content
     security policy of its own, because that of other answers that are not HTML would forbid all its requests. It names the
-    language of the page, so that browsers install it again, with the page anew, after a person has chosen another language.
+    language of the page, so that browsers install it, and fetch the page, again after a person has chosen another language.
     """
-    headers = {**MINUTE, "Content-Security-Policy": "default-src 'self'"}
+    headers = {**CACHED_FOR_A_MINUTE, "Content-Security-Policy": "default-src 'self'"}
     script = render_to_string("workspaces/service_worker.js", {"language": get_language()})
     return HttpResponse(script, content_type="text/javascript", headers=headers)
 

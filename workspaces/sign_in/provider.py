@@ -32,7 +32,7 @@ FRESH_FOR = timedelta(hours=1)  # maximum age of a value that is used without fe
 USABLE_FOR = timedelta(hours=24)  # maximum age of a value that is used while fetching fails
 RENEWAL_PAUSE = timedelta(seconds=30)  # minimum time between two fetches of `get_newer`
 FAILURE_PAUSE = timedelta(seconds=5)  # pause after a failed fetch
-BUDGET_KEY = "identity provider"  # in place of a workspace id
+OUTBOUND_LIMIT_KEY = "identity provider"  # in place of a workspace id
 FETCH_WAIT_SECONDS = 2.0  # how long a thread waits for another thread's fetch
 
 Value = TypeVar("Value")
@@ -88,7 +88,7 @@ class CachedProviderValue(Generic[Value]):
             return
         try:
             if self._fetched_at == seen:  # no other thread has fetched it meanwhile
-                with limit_outbound_requests(BUDGET_KEY, operator_chosen=True):
+                with limit_outbound_requests(OUTBOUND_LIMIT_KEY, operator_chosen=True):
                     self._value = self._fetch()
                 self._fetched_at = timezone.now()
         except RateLimited:

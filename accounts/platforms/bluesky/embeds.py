@@ -26,7 +26,7 @@ from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_pa
 
 MAX_IMAGES = 4
 MAX_THUMB_BYTES = 1_000_000
-MAX_PICTURE_ADDRESS = 2048
+MAX_PICTURE_URL_LENGTH = 2048
 
 
 def check_files_fit_one_embed(media: Sequence[MediaFile]) -> None:
@@ -77,7 +77,7 @@ def fill_link_card(link: str, content: Content, progress: Progress) -> Progress:
     if not title:
         return progress.with_next_step("freeze", {"note": f"The post has no link card: the page at {_host(link)} {reason}."})
     card = {"uri": link, "title": title, "description": own.get("description", page.description)}
-    if 0 < len(page.picture) <= MAX_PICTURE_ADDRESS:
+    if 0 < len(page.picture) <= MAX_PICTURE_URL_LENGTH:
         return progress.with_next_step("picture", {"card": card, "picture": page.picture})
     return progress.with_next_step("freeze", {"card": card})
 

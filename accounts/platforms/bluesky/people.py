@@ -11,13 +11,13 @@ from accounts.platforms.bluesky.xrpc import Xrpc
 from accounts.platforms.http.responses import UnreadableAnswer, objects_in, one_line
 from accounts.platforms.people import MAX_PEOPLE, Person
 
-METHOD = "app.bsky.actor.searchActorsTypeahead"
+SEARCH_METHOD = "app.bsky.actor.searchActorsTypeahead"
 INVALID_HANDLE = "handle.invalid"  # shown for an account whose handle does not lead to it, so that it cannot be mentioned
 
 
 def find_people(server: Xrpc, text: str) -> list[Person]:
     """Return the Bluesky accounts that match the text, as far as a post can mention them. Raises XrpcError, OutboundError."""
-    answer = server.query(METHOD, {"q": text, "limit": str(MAX_PEOPLE)})
+    answer = server.query(SEARCH_METHOD, {"q": text, "limit": str(MAX_PEOPLE)})
     if not isinstance(answer.get("actors"), list):
         raise UnreadableAnswer("The response has no list of accounts.")
     people = []

@@ -30,9 +30,13 @@ FIELDS = (
 )
 MEDIA_TYPES = frozenset({"album", "photo", "video"})
 MIN_EDIT_DELAY = timedelta(seconds=30)
-POSTS_ARE_LISTED = "graph-api/reference/page/published_posts: all published posts of the page"
-STORIES_ARE_LISTED = "page-stories-api: all stories of the page"
-UNREADABLE_LIST_MEANINGS: tuple[Meaning, ...] = ("permission", "content", "app")  # errors by which a list is refused for good
+POST_LIST_DOCUMENTATION = "graph-api/reference/page/published_posts: all published posts of the page"
+STORY_LIST_DOCUMENTATION = "page-stories-api: all stories of the page"
+MEANINGS_OF_UNREADABLE_LISTS: tuple[Meaning, ...] = (
+    "permission",
+    "content",
+    "app",
+)  # errors by which a list is refused for good
 
 FIRST_COMMENT_STEPS = FirstCommentSteps(
     ERRORS,
@@ -40,7 +44,7 @@ FIRST_COMMENT_STEPS = FirstCommentSteps(
     params={"fields": "id,message,from", "filter": "stream", "order": "reverse_chronological", "limit": PAGE_SIZE},
     max_pages=MAX_PAGES,
     kind_evidence="graph-api/reference/object/comments, filter=stream: all comments below the post",
-    unreadable=UNREADABLE_LIST_MEANINGS,
+    unreadable=MEANINGS_OF_UNREADABLE_LISTS,
 )
 
 
@@ -51,10 +55,12 @@ def find_possibly_published_post(
 
     Returns NotPublishedProof if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """
-    with ERRORS.translating_search_errors("the page's posts", UNREADABLE_LIST_MEANINGS):
+    with ERRORS.translating_search_errors("the page's posts", MEANINGS_OF_UNREADABLE_LISTS):
         if kind_of(content) == "photo_story":
             story = _story(page, state["photos"][0])
-            return story or NotPublishedProof(CompleteListProof(back_to="the first story", kind_evidence=STORIES_ARE_LISTED))
+            return story or NotPublishedProof(
+                CompleteListProof(back_to="the first story", kind_evidence=STORY_LIST_DOCUMENTATION)
+            )
         return _find_post(page, content, state)
 
 
@@ -78,7 +84,9 @@ def _find_post(page: FacebookPageClient, content: Content, state: Mapping[str, A
     if has_doubt:
         raise OutcomeUnknown("A post of the page may be this one, edited.", final=True)
     return NotPublishedProof(
-        CompleteListProof(back_to=start_with_clock_tolerance(state["since"]).isoformat(), kind_evidence=POSTS_ARE_LISTED)
+        CompleteListProof(
+            back_to=start_with_clock_tolerance(state["since"]).isoformat(), kind_evidence=POST_LIST_DOCUMENTATION
+        )
     )
 
 

@@ -33,13 +33,13 @@ from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_uplo
 
 UPLOAD_SECONDS = 600.0  # timeout of one call
 PARTS_PER_STEP = 8
-MAX_SESSIONS = 2
+MAX_UPLOAD_SESSIONS = 2
 VIDEO_API_PATHS: dict[PostKind, str] = {"video": "videos", "reel": "video_reels", "video_story": "video_stories"}
 UPLOAD_DOMAIN = "facebook.com"
 WRONG_OFFSET_CODE = 1363037  # the next part begins at another byte, which the error's data names
 
 VideoStatus = Literal["unpublished", "processing", "published", "failed"]
-FAILED = frozenset({"error", "expired", "upload_failed"})
+FAILED_STATUSES = frozenset({"error", "expired", "upload_failed"})
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def send_video(page: FacebookPageClient, content: Content, progress: Progress) -
     except ContentRejected:
         if "address" in state and fetch_video_status(page, state["video"]).is_uploaded:
             return progress.with_next_step("create", state)
-        if state["sessions"] >= MAX_SESSIONS:
+        if state["sessions"] >= MAX_UPLOAD_SESSIONS:
             raise
         return progress.with_next_step("open", state)
 
@@ -213,7 +213,7 @@ def _status_in(answer: Mapping[str, Any], status: Mapping[str, Any]) -> VideoSta
     processing, publishing = (
         object_or_empty(status.get(f"{name}_phase")).get("status") for name in ("processing", "publishing")
     )
-    if video in FAILED or "error" in (processing, publishing):
+    if video in FAILED_STATUSES or "error" in (processing, publishing):
         return "failed"
     if publishing == "complete" or (publishing is None and (published or (video == "ready" and published is None))):
         return "published"

@@ -25,7 +25,7 @@ from accounts.platforms.types import Content, MediaFile, Progress, State
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 3.0, 60.0  # between checks whether a container is ready
 MAX_CHECKS = 60  # about an hour
-MAX_ROUNDS = 3  # how often all containers are created
+MAX_CONTAINER_ROUNDS = 3  # how often all containers are created
 CONTAINER_STATUSES = frozenset({"IN_PROGRESS", "FINISHED", "ERROR", "EXPIRED", "PUBLISHED"})
 
 _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
@@ -83,10 +83,10 @@ def check_containers(account: GraphAccountClient, content: Content, progress: Pr
 def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
     """Return the progress whose next step creates an Instagram post's containers again.
 
-    Raises ContentRejected after MAX_ROUNDS.
+    Raises ContentRejected after MAX_CONTAINER_ROUNDS.
     """
     rounds = progress.state["round"]
-    if rounds >= MAX_ROUNDS:
+    if rounds >= MAX_CONTAINER_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
     return progress.with_next_step("container", new_container_round_state(rounds + 1))
 

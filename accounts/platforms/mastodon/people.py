@@ -11,7 +11,7 @@ from accounts.platforms.http.responses import one_line
 from accounts.platforms.mastodon.client import ServerClient
 from accounts.platforms.people import MAX_PEOPLE, Person
 
-PATH = "/api/v1/accounts/search"
+SEARCH_PATH = "/api/v1/accounts/search"
 
 _ADDRESS = re.compile(r"[A-Za-z0-9_.-]{1,128}(?:@[\w.:-]{1,253})?")
 
@@ -24,7 +24,7 @@ def find_people(server: ServerClient, text: str) -> list[Person]:
     """
     host = server.address.partition("://")[2]
     people = []
-    for account in server.get_list(PATH, {"q": text, "limit": str(MAX_PEOPLE), "resolve": "false"}):
+    for account in server.get_list(SEARCH_PATH, {"q": text, "limit": str(MAX_PEOPLE), "resolve": "false"}):
         address = account.get("acct")
         if isinstance(address, str) and _ADDRESS.fullmatch(address):
             full = address if "@" in address else f"{address}@{host}"

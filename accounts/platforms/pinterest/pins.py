@@ -23,7 +23,7 @@ from accounts.platforms.pinterest.client import ERRORS, SITE, Api, PinterestErro
 from accounts.platforms.types import Content, MediaFile, Progress, Published
 
 SLOWEST_BYTES_PER_SECOND = 500_000
-CHUNK = 3 * 256 * 1024
+CHUNK_BYTES = 3 * 256 * 1024
 OPTIONS = ("board_section_id", "title", "link")
 PAGE_SIZE, MAX_BOARDS = 250, 2000
 MAX_NAMED_BOARDS = 10  # maximum number in an error message
@@ -136,7 +136,7 @@ def _write(pin: dict[str, Any], images: tuple[MediaFile, ...], body: IO[bytes]) 
 
 def _write_base64(source: IO[bytes], to: IO[bytes]) -> None:
     rest = b""
-    while chunk := source.read(CHUNK):
+    while chunk := source.read(CHUNK_BYTES):
         whole = rest + chunk
         cut = len(whole) - len(whole) % 3
         to.write(base64.b64encode(whole[:cut]))

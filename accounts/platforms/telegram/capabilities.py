@@ -22,7 +22,7 @@ from accounts.platforms.types import (
     VideoRules,
 )
 
-MAX_ID = 2**31 - 1
+MAX_MESSAGE_ID = 2**31 - 1
 POLL = PollRules(
     max_choices=12,
     max_choice_length=100,
@@ -92,13 +92,13 @@ CAPABILITIES = Capabilities(
             "type": "integer",
             "description": gettext_noop("The topic of a forum; without it, the general one."),
             "minimum": 1,
-            "maximum": MAX_ID,
+            "maximum": MAX_MESSAGE_ID,
         },
         reply_to_message_id={
             "type": "integer",
             "description": gettext_noop("The message of the same chat that is replied to."),
             "minimum": 1,
-            "maximum": MAX_ID,
+            "maximum": MAX_MESSAGE_ID,
         },
         poll=poll_schema(POLL),
     ),

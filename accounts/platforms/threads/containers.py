@@ -19,8 +19,8 @@ from accounts.platforms.types import Content, MediaFile, Progress, State
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5, 60  # between checks whether a container is ready
 MAX_CHECKS = 31  # half an hour
-MAX_CHECKS_OF_UNKNOWN = 3  # of a container that was created just now, which Threads may not find yet
-MAX_REPETITIONS = 2  # how often the containers of a segment are created again
+MAX_CHECKS_OF_UNKNOWN_CONTAINER = 3  # of a container that was created just now, which Threads may not find yet
+MAX_CONTAINER_REPETITIONS = 2  # how often the containers of a segment are created again
 FIRST_SEGMENT_OPTIONS = ("reply_control", "topic_tag", "link_attachment")
 NO_SUCH_OBJECT = (100, 33)
 CONTAINER_STATUSES = frozenset({"FINISHED", "IN_PROGRESS", "ERROR", "EXPIRED", "PUBLISHED"})
@@ -61,7 +61,7 @@ def check_containers(account: GraphAccountClient, progress: Progress) -> Progres
             status, reason = fetch_container_status(account, waiting[0])
         if status in PUBLISHED_STATUSES and waiting[0] == state.get("container"):
             return None
-        if status == "IN_PROGRESS" or (status == "UNKNOWN" and state["looks"] <= MAX_CHECKS_OF_UNKNOWN):
+        if status == "IN_PROGRESS" or (status == "UNKNOWN" and state["looks"] <= MAX_CHECKS_OF_UNKNOWN_CONTAINER):
             return check_later_or_raise_transient(progress, state, waiting)
         if status == "ERROR" and not reason.startswith("FAILED_DOWNLOADING"):
             raise ContentRejected(f"Threads could not process the post: {_explanation(reason)}")
@@ -113,10 +113,10 @@ def check_later_or_raise_transient(progress: Progress, state: State, waiting: Se
 def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
     """Return the publishing step that creates a Threads post's containers again from the beginning.
 
-    Raises ContentRejected after MAX_REPETITIONS.
+    Raises ContentRejected after MAX_CONTAINER_REPETITIONS.
     """
     repetitions = progress.state.get("anew", 0)
-    if repetitions >= MAX_REPETITIONS:
+    if repetitions >= MAX_CONTAINER_REPETITIONS:
         raise ContentRejected(reason, suggested_action="Make sure that the media can be fetched, then make a new post.")
     return progress.with_next_step("container", {"since": progress.state["since"], "anew": repetitions + 1})
 

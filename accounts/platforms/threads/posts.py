@@ -25,7 +25,7 @@ from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
 from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, Published, UploadStatusProof
 
 PAGE_SIZE, MAX_PAGES = "100", 3  # of the list of a profile's posts
-MAX_MISSES = 4  # how often Threads may not find a container that it called ready; two and a half minutes
+MAX_TIMES_NOT_FOUND = 4  # how often Threads may not find a container that it called ready; two and a half minutes
 
 
 def check_content_and_begin(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
@@ -104,7 +104,7 @@ def _after_miss(progress: Progress) -> Progress:
     """Return the step after a failure to publish a Threads post that Threads does not find: ask or prepare it again."""
     state = progress.state
     misses = state.get("misses", 0) + 1
-    if misses > MAX_MISSES:
+    if misses > MAX_TIMES_NOT_FOUND:
         return containers.step_that_recreates_containers(
             progress, "Threads does not know the container that it called ready."
         )

@@ -31,9 +31,9 @@ from config.outbound import Response
 
 SITE = "https://www.tiktok.com"
 MINUTE_SECONDS = 60.0  # calls are limited per minute, and no header says when the next one begins
-DAY_PAUSE_SECONDS = 4 * 3600.0  # posts are limited per 24 hours, and TikTok does not say when they began
+DAILY_LIMIT_PAUSE_SECONDS = 4 * 3600.0  # posts are limited per 24 hours, and TikTok does not say when they began
 
-DAILY_LIMITS = {
+DAILY_LIMIT_MESSAGES = {
     "spam_risk_too_many_posts": "The creator has posted as much by other services as TikTok allows in a day.",
     "spam_risk_too_many_pending_share": "Too many posts of the creator are pending at TikTok.",
 }
@@ -48,7 +48,7 @@ SERVICE_ERRORS = {
     "reached_active_user_cap": "As many creators have posted by the operator's app today as TikTok allows.",
     "url_ownership_unverified": "TikTok fetches no photos from this service, whose address the operator has not verified.",
 }
-BANNED = "spam_risk_user_banned_from_posting"
+BANNED_CODE = "spam_risk_user_banned_from_posting"
 TRANSIENT_ERRORS = frozenset({"internal_error", "internal", "timeout"})
 _CODE = re.compile(r"[\w.-]{1,80}", re.ASCII)
 
@@ -122,8 +122,8 @@ class TikTokErrorTranslator(ErrorTranslator[TikTokError]):
 
     def platform_specific_error(self, error: TikTokError) -> PlatformError | None:
         """Return the PlatformError for a TikTok error with a known name; None for all other errors."""
-        if error.code in DAILY_LIMITS:
-            return RateLimited(DAILY_LIMITS[error.code], retry_after=DAY_PAUSE_SECONDS)
+        if error.code in DAILY_LIMIT_MESSAGES:
+            return RateLimited(DAILY_LIMIT_MESSAGES[error.code], retry_after=DAILY_LIMIT_PAUSE_SECONDS)
         if error.code == "rate_limit_exceeded" or error.status == 429:
             return RateLimited("TikTok's rate limit is reached.", retry_after=error.retry_after or MINUTE_SECONDS)
         if error.code in ACCOUNT_ERRORS:
@@ -134,7 +134,7 @@ class TikTokErrorTranslator(ErrorTranslator[TikTokError]):
             return ConnectionUnavailable(
                 SERVICE_ERRORS[error.code], suggested_action="Ask the operator of the service to check its app at TikTok."
             )
-        if error.code == BANNED:
+        if error.code == BANNED_CODE:
             return ContentRejected(f"TikTok does not let the creator post: {error.reason}")
         return self.transient_error(error) if error.code in TRANSIENT_ERRORS else None
 

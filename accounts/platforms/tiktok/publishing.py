@@ -31,7 +31,7 @@ UPLOAD_DOMAIN = "tiktokapis.com"
 _PUBLISH_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 
-class UploadUrlExpired(Exception):
+class UploadUrlUnusable(Exception):
     """Raised if TikTok accepts no more parts of the video at the upload URL, for example because the URL has expired."""
 
 
@@ -93,7 +93,7 @@ def upload_parts_before_last(api: Api, content: Content, progress: Progress) -> 
         with TRANSFER_ERRORS.translating_content_errors("the video"), file.open() as opened:
             for index in range(first, last):
                 _send_chunk(address, file, opened, index)
-    except UploadUrlExpired:
+    except UploadUrlUnusable:
         return _start_again(progress)
     except ChunkOutOfOrder:
         return _continue_at(content, progress, _received(api, content, state) or 0)
@@ -110,7 +110,7 @@ def upload_last_part_and_publish(api: Api, content: Content, progress: Progress)
         address = _upload_address(content, state)
         with TRANSFER_ERRORS.translating_publish_errors("the video"), file.open() as opened:
             _send_chunk(address, file, opened, state["chunks"])
-    except UploadUrlExpired:
+    except UploadUrlUnusable:
         return _start_again(progress)
     except ChunkOutOfOrder:
         return _continue_at(content, progress, _required(_received(api, content, state)))
@@ -172,14 +172,14 @@ def _publish_id(answer: Mapping[str, Any]) -> str:
 def _upload_address(content: Content, state: State) -> str:
     address = decrypt_upload_url(state["address"], key=content.key)
     if address is None:
-        raise UploadUrlExpired
+        raise UploadUrlUnusable
     return address
 
 
 def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> None:
     """Upload one chunk of a video's file to TikTok.
 
-    Raises UploadUrlExpired, ChunkOutOfOrder, PlatformHttpError, NotSent, NoAnswer.
+    Raises UploadUrlUnusable, ChunkOutOfOrder, PlatformHttpError, NotSent, NoAnswer.
     """
     size, count = _chunks_of(file)
     start, end = index * size, file.size_bytes if index == count - 1 else (index + 1) * size
@@ -190,7 +190,7 @@ def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> 
         JsonClient("").send_to_url("PUT", address, data=chunk, headers=headers, timeout=CHUNK_SECONDS)
     except PlatformHttpError as error:
         if error.status in ENDED_UPLOAD_STATUSES:
-            raise UploadUrlExpired from error
+            raise UploadUrlUnusable from error
         if error.status == OUT_OF_ORDER_STATUS:
             raise ChunkOutOfOrder from error
         raise

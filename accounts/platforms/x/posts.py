@@ -37,7 +37,7 @@ MAX_PAGES = 3
 # How far X's clock may differ from this machine's. X refuses a text that the account posted so shortly before, so the
 # same text found within this time is no other post.
 CLOCK_DIFFERENCE = timedelta(minutes=5)
-DOCUMENTED_LIST = "users/:id/tweets: the account's 3,200 newest posts, replies and protected posts too"
+POST_LIST_DOCUMENTATION = "users/:id/tweets: the account's 3,200 newest posts, replies and protected posts too"
 FIELDS = "attachments,edit_history_tweet_ids,entities,referenced_tweets"
 
 _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
@@ -139,7 +139,7 @@ def _earlier_post_id(api: Api, content: Content, progress: Progress) -> str | No
         is_doubtful |= _letters(sent_text) == _letters(text) or len(_list(post.get("edit_history_tweet_ids"))) > 1
     if is_doubtful:
         raise OutcomeUnknown("The account has a post that may be this one with changes.", final=True)
-    return NotPublishedProof(CompleteListProof(back_to=parent or newer["start_time"], kind_evidence=DOCUMENTED_LIST))
+    return NotPublishedProof(CompleteListProof(back_to=parent or newer["start_time"], kind_evidence=POST_LIST_DOCUMENTATION))
 
 
 def _posts(api: Api, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:

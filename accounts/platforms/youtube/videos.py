@@ -41,7 +41,7 @@ MAX_SESSIONS = 3
 FIRST_CHECK_SECONDS, SECOND_CHECK_SECONDS, LONGEST_PAUSE_SECONDS = 10, 20, 300
 MAX_CHECKS = 40  # about three hours
 MAX_THUMBNAIL_TRIES = 5
-THE_VIDEO = "this video"
+VIDEO_IN_ERROR_MESSAGES = "this video"
 
 # Options that are fields of a video's snippet or status, with YouTube's names.
 SNIPPET_OPTIONS = {"tags": "tags", "language": "defaultLanguage"}
@@ -60,7 +60,7 @@ def check_and_open_session(api: Api, content: Content, progress: Progress) -> Pr
     """
     _check(content)
     notify = "true" if content.options.get("notify_subscribers", True) else "false"
-    with ERRORS.translating_content_errors(THE_VIDEO):
+    with ERRORS.translating_content_errors(VIDEO_IN_ERROR_MESSAGES):
         address = request_session_url(api, content.media[0], _resource(content), {"notifySubscribers": notify})
     opened = {"session": encrypt_upload_url(address, key=content.key), "sessions": progress.state.get("sessions", 0) + 1}
     return _next_step(content, progress, opened, UploadState(0))
@@ -69,7 +69,7 @@ def check_and_open_session(api: Api, content: Content, progress: Progress) -> Pr
 def upload_pieces_before_last(api: Api, content: Content, progress: Progress) -> Progress:
     """Run the publishing step that uploads a YouTube video's next pieces, but not the last, which would create the video."""
     [file] = content.media
-    with ERRORS.translating_content_errors(THE_VIDEO):
+    with ERRORS.translating_content_errors(VIDEO_IN_ERROR_MESSAGES):
         try:
             session = _session(api, content, progress.state)
             uploaded = session.query_progress()
@@ -93,7 +93,7 @@ def upload_last_piece_and_publish(api: Api, content: Content, progress: Progress
     """
     [file] = content.media
     try:
-        with ERRORS.translating_content_errors(THE_VIDEO):
+        with ERRORS.translating_content_errors(VIDEO_IN_ERROR_MESSAGES):
             session = _session(api, content, progress.state)
             before = session.query_progress()
         if before.video_id or not _is_last_piece(file, before):
@@ -101,7 +101,7 @@ def upload_last_piece_and_publish(api: Api, content: Content, progress: Progress
         with file.open() as opened:
             opened.seek(before.received)
             piece = opened.read(PIECE_BYTES)
-        with ERRORS.translating_publish_errors(THE_VIDEO):
+        with ERRORS.translating_publish_errors(VIDEO_IN_ERROR_MESSAGES):
             after = session.send_piece(piece, before.received)
     except UploadSessionExpired:
         return _start_again(progress)
@@ -125,7 +125,7 @@ def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress)
                 final=True,
             ) from error
         except YouTubeError as error:
-            refusal = ERRORS.content_call_error(error, THE_VIDEO)
+            refusal = ERRORS.content_call_error(error, VIDEO_IN_ERROR_MESSAGES)
             if isinstance(refusal, ContentRejected):  # the session's status was refused, not the video
                 refusal = OutcomeUnknown(f"YouTube does not say whether it has the whole video: {error.reason}")
             raise refusal from error

@@ -14,13 +14,13 @@ from accounts.platforms.types import Capabilities, MediaRules
 from accounts.selectors import page_of_accounts
 from agents.models import Agent
 from config.api.caller import AgentMode, Caller, require_access
-from config.mcp.answers import OUTSIDE_TEXT, local_time
+from config.mcp.answers import OUTSIDE_TEXT_NOTE, local_time
 from config.mcp.declaration import Tool, workspace_id_of
 from config.mcp.toolset.usage import caps_left
 from workspaces.models import Workspace
 
 SHOWN_ACCOUNTS = 50
-MODES = {
+MODE_SENTENCES = {
     AgentMode.DRY_RUN: "You may plan; commit_plan changes nothing.",
     AgentMode.DRAFT: "You may only make drafts: plan_post with draft: true. A person releases them.",
     AgentMode.REQUIRES_CONFIRMATION: "You may plan and commit. A person approves each post at approval_url first.",
@@ -38,7 +38,7 @@ def context(caller: Caller) -> dict[str, Any]:
     missing = [scope for scope in ("accounts.read", "usage.read") if not caller.has_scope(scope)]
     accounts = _accounts(caller, workspace_id) if "accounts.read" not in missing else {}
     return {
-        "note": OUTSIDE_TEXT,
+        "note": OUTSIDE_TEXT_NOTE,
         "now": {"utc": now.isoformat(timespec="seconds"), "local": local_time(now, zone)},
         "workspace": {
             "id": workspace.id,
@@ -55,7 +55,7 @@ def context(caller: Caller) -> dict[str, Any]:
 
 
 def _caller_json(caller: Caller) -> dict[str, Any]:
-    shown: dict[str, Any] = {"kind": caller.kind, "mode": caller.mode, "mode_means": MODES[AgentMode(caller.mode)]}
+    shown: dict[str, Any] = {"kind": caller.kind, "mode": caller.mode, "mode_means": MODE_SENTENCES[AgentMode(caller.mode)]}
     if caller.agent_id:
         name = Agent.objects.values_list("name", flat=True).get(pk=caller.agent_id)
         shown = {"agent_id": caller.agent_id, "name": name, **shown}

@@ -6,7 +6,7 @@ from typing import Any
 
 from config.api.caller import AgentMode, Caller
 from config.api.serializers import StrictSerializer, shared_serializer_instance
-from config.mcp.answers import OUTSIDE_TEXT
+from config.mcp.answers import OUTSIDE_TEXT_NOTE
 from config.mcp.declaration import Tool, copy_of_serializer_field, workspace_id_of
 from media.serializers import MediaSerializer, MediaToCreateSerializer, UploadFromUrlSerializer
 from media.services import upload_media
@@ -34,7 +34,7 @@ def add_media(caller: Caller, **arguments: Any) -> dict[str, Any]:
     }
     done = f"Attach it with media: [{{media_id: {asset.id}}}] in plan_post."
     return {
-        "note": OUTSIDE_TEXT,
+        "note": OUTSIDE_TEXT_NOTE,
         "media": {name: full[name] for name in _SHOWN if name in full},
         "refused_by": refused,
         "dry_run": dry_run,

@@ -16,7 +16,7 @@ from config.api.caller import AgentMode, Caller
 from config.api.error_handlers import to_api_error
 from config.api.errors import ApiError, ValidationFailed
 from config.api.serializers import StrictSerializer
-from config.mcp.answers import OUTSIDE_TEXT, local_time, price_in_words
+from config.mcp.answers import OUTSIDE_TEXT_NOTE, local_time, price_in_words
 from config.mcp.declaration import Tool, copy_of_serializer_field, workspace_id_of
 from config.mcp.json_schema import IdOrObject
 from config.mcp.toolset.posts import GROUP_OUTPUT, post_group_answer, workspace_zone
@@ -54,7 +54,7 @@ SUGGESTED_ACTIONS = {
     "PLAN_CHANGED": "Check the new plan in `plan`. Call commit_plan with its id if this is still wanted.",
     "PLAN_EXPIRED": "Make a new plan with plan_post or plan_change.",
 }
-WOULD = {
+WOULD_PHRASES = {
     GroupStatus.DRAFT: "save a draft",
     GroupStatus.PENDING_CONFIRMATION: "ask a person to approve the post",
     GroupStatus.SCHEDULED: "schedule the post",
@@ -141,7 +141,7 @@ def commit_plan(caller: Caller, plan_id: str, wait: bool = False) -> dict[str, A
     if len(groups) == 1:
         return {**post_group_answer(groups[0], groups[0].targets.all()), "plan_id": stored.id}
     shown = [post_group_json(group, group.targets.all()) for group in groups]
-    return {"note": OUTSIDE_TEXT, "post_groups": shown, "plan_id": stored.id, "next": "get_post shows how each goes on."}
+    return {"note": OUTSIDE_TEXT_NOTE, "post_groups": shown, "plan_id": stored.id, "next": "get_post shows how each goes on."}
 
 
 def _plan(
@@ -205,7 +205,7 @@ def _plan_answer(stored: StoredPlan) -> dict[str, Any]:
     expires = local_time(stored.expires_at, zone)
     warned = " Read issues first." if issues else ""
     return {
-        "note": OUTSIDE_TEXT,
+        "note": OUTSIDE_TEXT_NOTE,
         "plan": plan,
         "summary": _summary(plan["preview"], zone),
         "issues": issues,
@@ -218,7 +218,7 @@ def _summary(preview: Mapping[str, Any], zone: ZoneInfo) -> str:
     would = preview.get("would_create") or preview["would_update"]
     if "status" not in would:  # a batch
         return f"Would create {len(would['post_groups'])} posts. Cost: {price_in_words(would['cost_cents'])}."
-    what = WOULD.get(would["status"], f"leave the post {would['status']}")
+    what = WOULD_PHRASES.get(would["status"], f"leave the post {would['status']}")
     moments = sorted(target["scheduled_at"] for target in would["targets"] if target["scheduled_at"])
     ends = [str(local_time(moment, zone)) for moment in dict.fromkeys([*moments[:1], *moments[-1:]])]
     when = f" for {' to '.join(ends)}" if would["status"] == GroupStatus.SCHEDULED else ""

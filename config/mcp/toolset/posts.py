@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from config.api import fields
 from config.api.caller import Caller
 from config.api.serializers import StrictSerializer
-from config.mcp.answers import OUTSIDE_TEXT, local_time, price_in_words, shorten_text
+from config.mcp.answers import OUTSIDE_TEXT_NOTE, local_time, price_in_words, shorten_text
 from config.mcp.declaration import Tool, workspace_id_of
 from posts import selectors
 from posts.day_lists import scheduled_posts_of_day
@@ -21,7 +21,7 @@ from posts.states import GroupStatus
 from posts.summaries import PostSummary
 
 MAX_LISTED_TEXT = 280
-PAGE = 25
+PAGE_SIZE = 25
 NEXT_STEPS = {
     GroupStatus.DRAFT: "It is a draft, and nothing goes out. Change it with plan_change; a person releases it.",
     GroupStatus.PENDING_CONFIRMATION: "A person must approve it at approval_url. Give them this address. get_post "
@@ -69,7 +69,7 @@ def post_group_answer(group: PostGroup, targets: Iterable[PostTarget]) -> dict[s
     shown["scheduled_local"] = local_time(shown["scheduled_at"], zone)
     shown["cost"] = price_in_words(shown["cost_cents"])
     approval = {"approval_url": shown["approval_url"]} if shown["approval_url"] else {}
-    return {"note": OUTSIDE_TEXT, "post_group": shown, **approval, "next": NEXT_STEPS[GroupStatus(group.status)]}
+    return {"note": OUTSIDE_TEXT_NOTE, "post_group": shown, **approval, "next": NEXT_STEPS[GroupStatus(group.status)]}
 
 
 def get_post(caller: Caller, post_group_id: str) -> dict[str, Any]:
@@ -89,18 +89,18 @@ def find_posts(
     workspace_id = workspace_id_of(caller)
     if date is None:
         page = selectors.search_posts(
-            caller=caller, workspace_id=workspace_id, status=status, text=query, limit=PAGE, cursor=cursor
+            caller=caller, workspace_id=workspace_id, status=status, text=query, limit=PAGE_SIZE, cursor=cursor
         )
         rows = page.rows
         zone = ZoneInfo(timezone) if timezone else workspace_zone(workspace_id)
     else:
         zone = ZoneInfo(timezone) if timezone else workspace_zone(workspace_id)
         window = local_day_window(date, zone.key)
-        page = scheduled_posts_of_day(caller=caller, workspace_id=workspace_id, window=window, limit=PAGE, cursor=cursor)
+        page = scheduled_posts_of_day(caller=caller, workspace_id=workspace_id, window=window, limit=PAGE_SIZE, cursor=cursor)
         rows = [row for row in page.rows if status in (None, row.status) and _contains(row, query)]
     more = " Call find_posts with cursor: next_cursor for more." if page.next_cursor else ""
     return {
-        "note": OUTSIDE_TEXT,
+        "note": OUTSIDE_TEXT_NOTE,
         "timezone": zone.key,
         "posts": [_listed(row, zone) for row in rows],
         "next_cursor": page.next_cursor,

@@ -14,7 +14,7 @@ from config.outbound import Response
 from webhooks.sender import AttemptOutcome, DeliveryVerdict
 
 
-class Result(Enum):
+class MessageVerdict(Enum):
     """What follows from an attempt to send a message of a notice channel."""
 
     SENT = auto()
@@ -24,29 +24,31 @@ class Result(Enum):
 
 
 @dataclass(frozen=True)
-class Reading:
+class AttemptResult:
     """The result of an attempt, the reason in words, and how many seconds the service asks to wait."""
 
-    result: Result
+    verdict: MessageVerdict
     reason: str = ""
     retry_after: float = 0.0
 
 
-def read_outcome(channel: NoticeChannel, outcome: AttemptOutcome) -> Reading:
+def result_of_attempt(channel: NoticeChannel, outcome: AttemptOutcome) -> AttemptResult:
     """Return what follows from an attempt to send a message to the notice channel."""
     if outcome.verdict is DeliveryVerdict.DELIVERED:
-        return Reading(Result.SENT)
+        return AttemptResult(MessageVerdict.SENT)
     refused = outcome.verdict is DeliveryVerdict.REFUSED
     if outcome.status_code is None or channel.kind == ChannelKind.WEBHOOK:
-        result = Result.PAUSE_CHANNEL if refused else Result.TRY_AGAIN
-        return Reading(result, outcome.error or "", outcome.retry_after)
+        verdict = MessageVerdict.PAUSE_CHANNEL if refused else MessageVerdict.TRY_AGAIN
+        return AttemptResult(verdict, outcome.error or "", outcome.retry_after)
     error, known = _platform_error(channel, Response(outcome.status_code, {}, (outcome.excerpt or "").encode()))
     if isinstance(known, ReauthRequired):
-        return Reading(Result.PAUSE_CHANNEL, known.message)
+        return AttemptResult(MessageVerdict.PAUSE_CHANNEL, known.message)
     for_good = known is None and error.from_api and error.status in (400, 413)
     reason = f"{channel.get_kind_display()} answered {error.status}: {error.reason}"
-    return Reading(
-        Result.GIVE_UP if for_good else Result.TRY_AGAIN, reason, max(outcome.retry_after, error.retry_after or 0.0)
+    return AttemptResult(
+        MessageVerdict.GIVE_UP if for_good else MessageVerdict.TRY_AGAIN,
+        reason,
+        max(outcome.retry_after, error.retry_after or 0.0),
     )
 
 

@@ -21,7 +21,7 @@ from config.db.encryption import SealedValueError
 from config.jobs.backoff import retry_pause_from_list
 from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
-from config.notices.channels.answers import Reading, Result, read_outcome
+from config.notices.channels.answers import AttemptResult, MessageVerdict, result_of_attempt
 from config.notices.channels.destinations import addressed_body, request_url
 from config.notices.channels.message_bodies import build_body, event_name
 from config.notices.models import ChannelKind, ChannelMessage, NoticeChannel, NoticeKind
@@ -35,7 +35,7 @@ CHANNELS_LOOP = "notice_channels"
 LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
 MAX_RETRY_AFTER_SECONDS = 36_000.0
 MAX_REASON = 300
-PAUSED = "The channel was paused."
+PAUSED_REASON = "The channel was paused."
 
 
 def queue_for_channels(*, workspace_id: str, kind: NoticeKind, message: MailMessage) -> bool:
@@ -76,59 +76,59 @@ def signing_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str
     )
 
 
-def request_or_reading(message: ChannelMessage, secrets: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | Reading:
+def request_or_result(message: ChannelMessage, secrets: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | AttemptResult:
     """Return the HTTP request of an attempt to send a claimed message, or what follows if there is nothing to send.
 
     `secrets` are the signing secrets of workspaces that have webhook messages.
     """
     channel = message.channel
     if channel.workspace.status == WorkspaceStatus.DELETED:
-        return Reading(Result.GIVE_UP, "The workspace was deleted.")
+        return AttemptResult(MessageVerdict.GIVE_UP, "The workspace was deleted.")
     if channel.paused_at:
-        return Reading(Result.GIVE_UP, PAUSED)
+        return AttemptResult(MessageVerdict.GIVE_UP, PAUSED_REASON)
     if message.attempts > len(settings.WEBHOOK_RETRY_SCHEDULE) + 1:
-        return Reading(Result.GIVE_UP, "No attempt was finished.")
+        return AttemptResult(MessageVerdict.GIVE_UP, "No attempt was finished.")
     try:
         destination = channel.destination
         body = orjson.dumps(addressed_body(channel.kind, destination, message.body or {}))
         url = request_url(channel.kind, destination)
     except SealedValueError as error:
         logger.error("The notice %s cannot be sent: %s", message.pk, error)
-        return Reading(Result.TRY_AGAIN, "The channel's secrets cannot be read.")
+        return AttemptResult(MessageVerdict.TRY_AGAIN, "The channel's secrets cannot be read.")
     headers = {"content-type": "application/json"}
     if channel.kind == ChannelKind.WEBHOOK:
         if channel.workspace_id not in secrets:
-            return Reading(Result.TRY_AGAIN, "The workspace's signing secret cannot be read.")
+            return AttemptResult(MessageVerdict.TRY_AGAIN, "The workspace's signing secret cannot be read.")
         signature = signature_header_value(secrets[channel.workspace_id], body, at=int(timezone.now().timestamp()))
         headers = signed_delivery_headers(str(message.pk), event_name(message), signature)
     return DeliveryRequest(url, body, headers)
 
 
-def record_outcome(message: ChannelMessage, outcome: AttemptOutcome | Reading) -> None:
+def record_outcome(message: ChannelMessage, outcome: AttemptOutcome | AttemptResult) -> None:
     """Save what became of a claimed message: sent, tried again later, or given up; a refused channel is paused."""
     channel = message.channel
-    reading = outcome if isinstance(outcome, Reading) else read_outcome(channel, outcome)
+    result = outcome if isinstance(outcome, AttemptResult) else result_of_attempt(channel, outcome)
     with transaction.atomic():
-        if reading.result is Result.TRY_AGAIN:
-            _retry_later(message, reading)
-        elif reading.result is Result.SENT:
+        if result.verdict is MessageVerdict.TRY_AGAIN:
+            _retry_later(message, result)
+        elif result.verdict is MessageVerdict.SENT:
             _finish(message, sent_at=timezone.now(), last_error="")
         else:
-            _finish(message, last_error=reading.reason[:MAX_REASON])
-        if reading.result is Result.PAUSE_CHANNEL and not channel.paused_at:
-            _pause_refused_channel(channel, reading.reason)
+            _finish(message, last_error=result.reason[:MAX_REASON])
+        if result.verdict is MessageVerdict.PAUSE_CHANNEL and not channel.paused_at:
+            _pause_refused_channel(channel, result.reason)
 
 
 def drop_waiting_messages(channel: NoticeChannel) -> None:
     """Give up the messages that wait to be sent to a notice channel, because it is being paused."""
     waiting = channel.messages.filter(due_at__isnull=False)
-    waiting.update(due_at=None, lease_until=None, body=None, last_error=PAUSED)
+    waiting.update(due_at=None, lease_until=None, body=None, last_error=PAUSED_REASON)
 
 
-def _retry_later(message: ChannelMessage, reading: Reading) -> None:
-    retry_after = min(reading.retry_after, MAX_RETRY_AFTER_SECONDS)
+def _retry_later(message: ChannelMessage, result: AttemptResult) -> None:
+    retry_after = min(result.retry_after, MAX_RETRY_AFTER_SECONDS)
     pause = retry_pause_from_list(settings.WEBHOOK_RETRY_SCHEDULE, message.attempts, retry_after=retry_after)
-    reason = reading.reason[:MAX_REASON]
+    reason = result.reason[:MAX_REASON]
     if pause is None:
         _finish(message, last_error=reason)
         logger.warning("The notice %s is given up: %s", message.pk, reason)

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 from config.jobs.claims import release_claims
 from config.jobs.worker_loop import WorkerLoop
-from config.notices.channels.answers import Reading, Result
+from config.notices.channels.answers import AttemptResult, MessageVerdict
 from config.notices.channels.queue import (
     CHANNELS_LOOP,
     claim_messages,
     record_outcome,
-    request_or_reading,
+    request_or_result,
     signing_secrets_for_messages,
 )
 from config.notices.models import ChannelMessage
@@ -34,7 +34,7 @@ class NoticeChannelsLoop(WorkerLoop):
         super().__init__()
         self._sending = SendingThread(when_finished=self.wake)
         self._in_flight: dict[str, ChannelMessage] = {}
-        self._unrecorded: deque[tuple[str, AttemptOutcome | Reading]] = deque()
+        self._unrecorded: deque[tuple[str, AttemptOutcome | AttemptResult]] = deque()
 
     def start(self) -> None:
         self._sending.start()
@@ -68,10 +68,10 @@ class NoticeChannelsLoop(WorkerLoop):
         key = str(message.pk)
         self._in_flight[key] = message
         try:
-            prepared = request_or_reading(message, secrets)
+            prepared = request_or_result(message, secrets)
         except Exception as error:  # the other claimed messages must not wait until their leases end
             logger.exception("The notice %s could not be prepared.", key)
-            prepared = Reading(Result.TRY_AGAIN, f"Internal error ({type(error).__name__}).")
+            prepared = AttemptResult(MessageVerdict.TRY_AGAIN, f"Internal error ({type(error).__name__}).")
         if isinstance(prepared, DeliveryRequest):
             self._sending.start_attempt(key, prepared)
         else:
