@@ -19,7 +19,7 @@ from accounts.platforms.registry import platform_label
 from config.api.errors import NotFound
 from config.pages.sentences import PageRefusal
 from posts import selectors, services
-from posts.dashboard.approval_words import count_waiting, moved_message
+from posts.dashboard.approval_words import count_needing_approval, moved_message
 from posts.dashboard.forms import ALLOWED_YEARS
 from posts.dashboard.undo import UndoOffer
 from posts.errors import PlanChanged
@@ -37,7 +37,7 @@ TITLES = {
     "move": gettext_lazy("Move all posts"),
     "skip_week": gettext_lazy("Skip a week"),
 }
-AMOUNTS = {"days": MAX_DAYS, "hours": MAX_DAYS * 24, "minutes": MAX_DAYS * 24 * 60}
+MAX_AMOUNTS = {"days": MAX_DAYS, "hours": MAX_DAYS * 24, "minutes": MAX_DAYS * 24 * 60}
 
 
 class QueueForm(forms.Form):
@@ -47,7 +47,9 @@ class QueueForm(forms.Form):
     first = forms.DateField(required=False)
     last = forms.DateField(required=False)
     week = forms.DateField(required=False)
-    days, hours, minutes = (forms.IntegerField(required=False, min_value=-most, max_value=most) for most in AMOUNTS.values())
+    days, hours, minutes = (
+        forms.IntegerField(required=False, min_value=-most, max_value=most) for most in MAX_AMOUNTS.values()
+    )
 
     def clean(self) -> None:
         given = [self.cleaned_data.get(name) for name in ("first", "last", "week")]
@@ -59,11 +61,11 @@ class QueueForm(forms.Form):
         if not self.is_valid():
             raise PageRefusal(_("Enter days such as 2027-01-31, and whole numbers."))
         given = self.cleaned_data
-        if given["action"] == "move" and not any(given[name] for name in AMOUNTS):
+        if given["action"] == "move" and not any(given[name] for name in MAX_AMOUNTS):
             raise PageRefusal(_("Say by how many days, hours or minutes to move the posts."))
         request: dict[str, Any] = {"connected_account_id": account.id, "action": given["action"]}
         if given["action"] == "move":
-            request |= {name: given[name] for name in AMOUNTS if given[name]}
+            request |= {name: given[name] for name in MAX_AMOUNTS if given[name]}
         if given["action"] == "skip_week" and given["week"]:
             request["week"] = given["week"].isoformat()
         days = {"after": given["first"], "before": given["last"] and _day_after(given["last"])}
@@ -104,7 +106,7 @@ def confirm_queue_change(page: WorkspacePage, account_id: str, plan_id: str) -> 
         return page.success_redirect(words, "account-queue", account_id=account.id)
     groups = [change.after for change in committed.plan.changes]
     moved = ngettext("%(count)d post moved.", "%(count)d posts moved.", len(groups)) % {"count": len(groups)}
-    message = moved_message(moved, count_waiting(page, groups), len(groups))
+    message = moved_message(moved, count_needing_approval(page, groups), len(groups))
     undo = UndoOffer("queue", plan_id).address(page)
     return page.success_redirect(message, "account-queue", undo=undo, account_id=account.id)
 
@@ -128,7 +130,7 @@ def _show(page: WorkspacePage, account: ConnectedAccount, plan: StoredPlan, *, s
             }
             for each in moves
         ],
-        waiting=count_waiting(page, groups.values()),
+        waiting=count_needing_approval(page, groups.values()),
         leaving=sum(each["slot_before"] for each in moves) - sum(each["slot"] for each in moves),
     )
 

@@ -13,7 +13,7 @@ from posts.content import PostWrite
 from posts.models import Series
 
 MAX_TEXTS = 20  # beside the first one
-COOLDOWN = timedelta(hours=24)  # a content that is sent again within this time gets the warning DUPLICATE_CONTENT
+TEXT_COOLDOWN = timedelta(hours=24)  # a content that is sent again within this time gets the warning DUPLICATE_CONTENT
 CHECKED_OCCURRENCES = 100
 NUMBER, DATE = "{n}", "{date}"
 
@@ -42,7 +42,7 @@ def require_text_cooldown(series: Series, now: datetime) -> None:
         raise ValidationFailed.for_field("post.texts", "Each text may be given once.", "repeated")
     coming = series.recurrence.occurrences(now, now + timedelta(days=366))
     times = [each.local for each in islice(coming, CHECKED_OCCURRENCES)]  # local, so that clock changes do not matter
-    if any(later - earlier < COOLDOWN for earlier, later in zip(times, times[len(texts) :], strict=False)):
+    if any(later - earlier < TEXT_COOLDOWN for earlier, later in zip(times, times[len(texts) :], strict=False)):
         message = "The rule would use a text again within 24 hours. Give more texts, or use `{n}` in each."
         raise ValidationFailed.for_field("post.texts", message, "too_few")
 

@@ -24,7 +24,7 @@ from posts.states import CANCELLABLE_GROUP_STATUSES, UNFINISHED_GROUP_STATUSES
 
 SHOWN_OCCURRENCES = 10
 MAX_LIVE_SERIES = 100  # in a workspace
-LIVE = ~Q(status=Series.Status.ENDED)
+LIVE_SERIES_CONDITION = ~Q(status=Series.Status.ENDED)
 _OF_REVOKED_AGENT = Exists(Agent.objects.filter(pk=OuterRef("agent_id"), status=Agent.Status.REVOKED))
 
 
@@ -47,13 +47,13 @@ def series_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor
 
 def count_live_series(*, workspace_id: str) -> int:
     """Count a workspace's series that have not ended; paused ones count."""
-    return Series.objects.filter(LIVE, workspace_id=workspace_id).count()
+    return Series.objects.filter(LIVE_SERIES_CONDITION, workspace_id=workspace_id).count()
 
 
 def live_series_of_revoked_agents() -> QuerySet[Series]:
     """Return a queryset of the series that have to end because their agents were revoked."""
     revoked = Agent.objects.filter(status=Agent.Status.REVOKED)
-    return Series.objects.filter(LIVE, agent_id__isnull=False, agent_id__in=revoked.values("pk"))
+    return Series.objects.filter(LIVE_SERIES_CONDITION, agent_id__isnull=False, agent_id__in=revoked.values("pk"))
 
 
 def is_withdrawn_by_series(group: PostGroup) -> bool:

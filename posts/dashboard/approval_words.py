@@ -19,7 +19,7 @@ def awaits_approval_message(time: str = "") -> str:
     return _("The post waits for the approval of an owner or admin for %(time)s.") % {"time": time}
 
 
-def waits_after_move(page: WorkspacePage, group: PostGroup) -> bool:
+def needs_approval_if_moved(page: WorkspacePage, group: PostGroup) -> bool:
     """Return whether a post waits for approval once the signed-in person has moved it.
 
     The post is as before or after the move: a draft stays one, and another post of such an editor waits for approval.
@@ -27,14 +27,14 @@ def waits_after_move(page: WorkspacePage, group: PostGroup) -> bool:
     return page.caller.needs_approval and group.status != GroupStatus.DRAFT
 
 
-def former_time_message(page: WorkspacePage, group: PostGroup) -> str:
+def moved_back_message(page: WorkspacePage, group: PostGroup) -> str:
     """Return the message after a post was moved back to the time that it had before."""
-    return moved_message(_("Undone: the post has its former time again."), count_waiting(page, [group]), 1)
+    return moved_message(_("Undone: the post has its former time again."), count_needing_approval(page, [group]), 1)
 
 
-def count_waiting(page: WorkspacePage, groups: Iterable[PostGroup]) -> int:
+def count_needing_approval(page: WorkspacePage, groups: Iterable[PostGroup]) -> int:
     """Return how many of the posts that the signed-in person moves wait for approval then."""
-    return sum(waits_after_move(page, group) for group in groups)
+    return sum(needs_approval_if_moved(page, group) for group in groups)
 
 
 def moved_message(moved: str, waiting: int, total: int) -> str:
@@ -42,10 +42,10 @@ def moved_message(moved: str, waiting: int, total: int) -> str:
     if waiting and waiting == total:
         words = ngettext("%(moved)s, and waits for approval.", "%(moved)s, and wait for approval.", total)
         return words % {"moved": moved.removesuffix(".")}
-    return f"{moved} {waiting_sentence(waiting, total)}".strip()
+    return f"{moved} {awaiting_approval_sentence(waiting, total)}".strip()
 
 
-def waiting_sentence(waiting: int, total: int) -> str:
+def awaiting_approval_sentence(waiting: int, total: int) -> str:
     """Return a sentence on how many of the `total` posts wait for approval; empty if none does."""
     if not waiting:
         return ""

@@ -24,8 +24,8 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 VIEWS = {"month": _("Month"), "week": _("Week"), "day": _("Day"), "list": _("List")}
 MAX_ENTRIES_PER_DAY = {"month": 3, "week": 12, "day": 80, "list": 10}  # the day view shows the others on further pages
 MAX_DAY_PAGES = 1000
-STEP = timedelta(minutes=5)
-USUAL_HOUR = 9  # the hour of a new post on another day than today
+TIME_STEP = timedelta(minutes=5)
+DEFAULT_HOUR = 9  # the hour of a new post on another day than today
 SHOWN_STATUSES = [state for state in GroupStatus.values if state not in STATUSES_NOT_IN_CALENDAR]
 
 
@@ -69,7 +69,7 @@ class CalendarDay:
     @property
     def when(self) -> str:
         """Return the local time with which "+" in this day opens the composer; an empty string if the day is over."""
-        at = datetime.combine(self.date, datetime.min.time()).replace(hour=USUAL_HOUR)
+        at = datetime.combine(self.date, datetime.min.time()).replace(hour=DEFAULT_HOUR)
         if self.today:
             at = (self.now + timedelta(hours=1)).replace(minute=0)
         return "" if self.is_over or at.date() != self.date else f"{at:%Y-%m-%dT%H:%M}"
@@ -99,7 +99,7 @@ class CalendarDay:
     @property
     def _first_time_to_come(self) -> datetime:
         """Return the next local time that a person can still choose without haste: some minutes ahead, in steps of five."""
-        soon = (self.now + STEP).replace(second=0, microsecond=0)
+        soon = (self.now + TIME_STEP).replace(second=0, microsecond=0)
         return soon + timedelta(minutes=-soon.minute % 5)
 
 

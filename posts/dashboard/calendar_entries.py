@@ -32,7 +32,7 @@ MAX_MARKS = 6
 MAX_TAGS_SHOWN = 3
 BEGUN_REASON = gettext_lazy("It is being published or was published, so its time can no longer be changed.")
 READ_ONLY_REASON = gettext_lazy("Your role does not allow moving posts.")
-SIGN = mark_safe('<strong class="sign" aria-hidden="true">! </strong>')
+WARNING_SIGN = mark_safe('<strong class="sign" aria-hidden="true">! </strong>')
 MOVE_ICON = heroicon_micro("arrows-right-left")
 
 
@@ -98,7 +98,7 @@ def _entry(page: WorkspacePage, post: CalendarPost, addresses: _Addresses, thumb
         addresses.posts,
         post.id,
         format_html(' title="{}"', reason) if reason and page.may_write else "",
-        SIGN if post.status in GROUP_STATUSES_NEEDING_A_PERSON else "",
+        WARNING_SIGN if post.status in GROUP_STATUSES_NEEDING_A_PERSON else "",
         when(post.shown_at, "H:i"),
         SafeString("".join(map(platform_mark_from_sprite, platforms[:MAX_MARKS]))),
         format_html('<span class="quiet">+{}</span>', len(platforms) - MAX_MARKS) if len(platforms) > MAX_MARKS else "",

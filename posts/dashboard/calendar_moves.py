@@ -14,7 +14,7 @@ from config.api.errors import NotFound, ValidationFailed
 from config.pages.language import format_date
 from config.pages.sentences import PageRefusal, field_sentence
 from posts import services
-from posts.dashboard.approval_words import count_waiting, moved_message
+from posts.dashboard.approval_words import count_needing_approval, moved_message
 from posts.dashboard.calendar_entries import reason_not_to_move, targets_at_moment
 from posts.dashboard.calendar_slots import is_slot_of
 from posts.dashboard.forms import ScheduleForm
@@ -24,7 +24,7 @@ from posts.models import PostGroup, PostTarget
 from posts.services.target_moves import TargetTime, edit_that_moves, targets_that_remain
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
-ENTRY_PARAMETER = "at"  # the time that the entry has now; the other parameters are those of the calendar
+ENTRY_TIME_PARAMETER = "at"  # the time that the entry has now; the other parameters are those of the calendar
 
 
 @workspace_page("GET", "POST", operation="posts.update")
@@ -61,7 +61,7 @@ def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 def _moment_of_address(page: WorkspacePage) -> datetime:
-    moment = parse_moment(page.request.GET.get(ENTRY_PARAMETER, ""))
+    moment = parse_moment(page.request.GET.get(ENTRY_TIME_PARAMETER, ""))
     if moment is None:
         raise NotFound()
     return moment
@@ -76,7 +76,7 @@ def _takes_slot(page: WorkspacePage, targets: Sequence[PostTarget], at: datetime
 def _moved_message(page: WorkspacePage, group: PostGroup, targets: Collection[PostTarget], at: datetime | None) -> str:
     named = {"time": format_date(at.astimezone(page.zone), "l, j F Y, H:i") if at else ""}
     words = _("Moved to %(time)s.") % named if at else _("Moved.")
-    words = moved_message(words, count_waiting(page, [group]), 1)
+    words = moved_message(words, count_needing_approval(page, [group]), 1)
     if not targets_that_remain(group, targets):
         return words
     only = ngettext(
@@ -94,5 +94,5 @@ def _back_to_calendar(page: WorkspacePage, message: str, undo: str) -> HttpRespo
 
 def _calendar_address(page: WorkspacePage) -> str:
     query = page.request.GET.copy()
-    query.pop(ENTRY_PARAMETER, None)
+    query.pop(ENTRY_TIME_PARAMETER, None)
     return f"{page.url_of_page('calendar')}?{query.urlencode()}"

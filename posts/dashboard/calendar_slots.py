@@ -24,7 +24,7 @@ from workspaces.workspace_page import WorkspacePage
 
 MAX_ACCOUNTS = 20
 MAX_SLOTS_PER_DAY = {"week": 6, "day": 40, "list": 6}  # the month has no room for them
-PLUS = mark_safe('<span aria-hidden="true"> +</span></a>')
+PLUS_SIGN = mark_safe('<span aria-hidden="true"> +</span></a>')
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _slot_html(account: ConnectedAccount, at: datetime, local_time: datetime, co
             platform=platform_label(account.platform),
             handle=account.handle or account.external_id,
         ),
-        PLUS if composer else "",
+        PLUS_SIGN if composer else "",
     )
 
 

@@ -18,7 +18,7 @@ from config.api.errors import Conflict
 from config.pages.language import format_date
 from config.pages.sentences import PageRefusal
 from posts.content import UNCHANGED, PostEdit, own_scheduled_at
-from posts.dashboard.approval_words import waits_after_move
+from posts.dashboard.approval_words import needs_approval_if_moved
 from posts.dashboard.approvals import time_of_approval
 from posts.dashboard.undo import UndoOffer, undo_offer_of_deletion, undo_offer_of_move, undo_offer_of_release
 from posts.models import PostGroup
@@ -37,7 +37,7 @@ SHOWN_CHARACTERS = 1000  # of a post's text in the preview
 
 
 @dataclass(frozen=True)
-class Move:
+class TimeShift:
     """Where posts move: to a time, or by days and hours. Days keep the time of day on the workspace's clocks."""
 
     at: datetime | None = None
@@ -81,11 +81,11 @@ class ChosenAction:
     on_its_own: Words
     done: Words
     not_done: Words
-    prepare: Callable[[WorkspacePage, PostGroup, Move], PreparedAction]
+    prepare: Callable[[WorkspacePage, PostGroup, TimeShift], PreparedAction]
 
 
 def prepare_action(
-    page: WorkspacePage, action: ChosenAction, group: PostGroup, move: Move, version: int | None
+    page: WorkspacePage, action: ChosenAction, group: PostGroup, move: TimeShift, version: int | None
 ) -> PreparedAction:
     """Prepare an action on a post, whose content must have the `version` that was shown, if it was. Raises API errors."""
     if version not in (None, group.content_version):
@@ -93,7 +93,7 @@ def prepare_action(
     return action.prepare(page, group, move)
 
 
-def _approval(page: WorkspacePage, group: PostGroup, move: Move) -> PreparedAction:
+def _approval(page: WorkspacePage, group: PostGroup, move: TimeShift) -> PreparedAction:
     if group.status != GroupStatus.PENDING_CONFIRMATION:
         raise PageRefusal(_("It does not await approval."))
     if _has_unshown_content(group):
@@ -110,7 +110,7 @@ def _approval(page: WorkspacePage, group: PostGroup, move: Move) -> PreparedActi
     )
 
 
-def _moving(page: WorkspacePage, group: PostGroup, move: Move) -> PreparedAction:
+def _moving(page: WorkspacePage, group: PostGroup, move: TimeShift) -> PreparedAction:
     moved = [each for each in group.targets.all() if is_changeable(each)]
     if not moved:
         raise PageRefusal(_("It is being published, or it is finished."))
@@ -123,7 +123,10 @@ def _moving(page: WorkspacePage, group: PostGroup, move: Move) -> PreparedAction
     if len(moved) < len(group.targets.all()) or any(each.slot or own_scheduled_at(group, each) for each in moved):
         edit = PostEdit(scheduled_at=own, targets=target_writes_with_times(group, later))
     first = min(times.values())
-    waits, words = waits_after_move(page, group), f"{_in_words(page, first)} → {_in_words(page, move.time_for(page, first))}"
+    waits, words = (
+        needs_approval_if_moved(page, group),
+        f"{_in_words(page, first)} → {_in_words(page, move.time_for(page, first))}",
+    )
     return PreparedAction(
         _("%(move)s, and waits for approval") % {"move": words} if waits else words,
         lambda: plan_update(page.caller, group.id, edit, content_version=group.content_version),
@@ -132,7 +135,7 @@ def _moving(page: WorkspacePage, group: PostGroup, move: Move) -> PreparedAction
     )
 
 
-def _cancellation(page: WorkspacePage, group: PostGroup, move: Move) -> PreparedAction:
+def _cancellation(page: WorkspacePage, group: PostGroup, move: TimeShift) -> PreparedAction:
     words = {
         GroupStatus.DRAFT: pgettext("of a post", "Deleted"),
         GroupStatus.PUBLISHING: _("Cancelled where it has not begun"),

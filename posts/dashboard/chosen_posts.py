@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from config.api.errors import ApiError, NotFound
 from config.pages.sentences import PageRefusal, error_sentences
 from posts.dashboard.approval_words import moved_message
-from posts.dashboard.chosen_actions import ACTIONS, SHOWN_CHARACTERS, ChosenAction, Move, prepare_action
+from posts.dashboard.chosen_actions import ACTIONS, SHOWN_CHARACTERS, ChosenAction, TimeShift, prepare_action
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace
 from posts.dashboard.undo import UndoOffer
@@ -42,9 +42,9 @@ class MoveForm(ScheduleForm):
             raise forms.ValidationError(_("Enter either a day and time, or the days and hours by which the posts move."))
 
     @property
-    def move(self) -> Move:
+    def move(self) -> TimeShift:
         """Return where the posts move, from valid input."""
-        return Move(self.publishing_time, self.cleaned_data.get("days") or 0, self.cleaned_data.get("hours") or 0)
+        return TimeShift(self.publishing_time, self.cleaned_data.get("days") or 0, self.cleaned_data.get("hours") or 0)
 
     @property
     def entered(self) -> str:
@@ -80,7 +80,7 @@ def chosen_posts(page: WorkspacePage) -> HttpResponse:
         raise PageRefusal(
             _("Choose up to %(most)d posts.") % {"most": MAX_CHOSEN} if chosen else _("Choose some posts first.")
         )
-    form, move = None, Move()
+    form, move = None, TimeShift()
     if action is ACTIONS["move"]:
         form = MoveForm(sent if "when" in sent else None, zone=page.zone)
         if not form.is_valid():
@@ -98,7 +98,11 @@ def _parsed(written: str) -> tuple[str, int | None]:
 
 
 def _show(
-    page: WorkspacePage, chosen: list[tuple[str, int | None]], action: ChosenAction, form: MoveForm | None, move: Move | None
+    page: WorkspacePage,
+    chosen: list[tuple[str, int | None]],
+    action: ChosenAction,
+    form: MoveForm | None,
+    move: TimeShift | None,
 ) -> HttpResponse:
     """Show the chosen posts with what would happen to them; without a `move`, only the form for where they move."""
     posts = [
@@ -123,7 +127,7 @@ def _show(
 
 
 def _preview(
-    page: WorkspacePage, group: PostGroup, action: ChosenAction, move: Move | None, version: int | None
+    page: WorkspacePage, group: PostGroup, action: ChosenAction, move: TimeShift | None, version: int | None
 ) -> ChosenPost:
     try:
         if move is None:
@@ -134,7 +138,7 @@ def _preview(
         return ChosenPost(group, "", 0, " ".join(error_sentences(error, action.operation)))
 
 
-def _do(page: WorkspacePage, chosen: list[tuple[str, int | None]], action: ChosenAction, move: Move) -> HttpResponse:
+def _do(page: WorkspacePage, chosen: list[tuple[str, int | None]], action: ChosenAction, move: TimeShift) -> HttpResponse:
     """Do the action with each post, and lead back to the list, which says what was done and offers to undo it."""
     done, waiting, offers, refusals = 0, 0, list[UndoOffer](), dict[str, int]()
     for group_id, version in chosen:

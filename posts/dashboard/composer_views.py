@@ -35,7 +35,7 @@ from posts.dashboard.inputs import (
     submitted_content_version,
     validate_page_input,
 )
-from posts.dashboard.insertable_texts import SEARCHED_LISTS
+from posts.dashboard.insertable_texts import TEMPLATES_OF_SEARCHED_LISTS
 from posts.dashboard.scheduling_words import publishing_message, scheduled_for_message
 from posts.dashboard.submit_buttons import PUBLISH, SAVE, SCHEDULE
 from posts.dashboard.undo import due_time_with_undo_delay, undo_offer_of_release
@@ -84,8 +84,8 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
         return save_draft_and_respond(page, group, draft_key_of_request(page))
     live = "HX-Request" in page.request.headers
     composer = Composer.from_request(page, group)
-    if live and action in SEARCHED_LISTS:
-        return page.render(SEARCHED_LISTS[action], composer=composer)
+    if live and action in TEMPLATES_OF_SEARCHED_LISTS:
+        return page.render(TEMPLATES_OF_SEARCHED_LISTS[action], composer=composer)
     if action in (SAVE, SCHEDULE, PUBLISH):
         return _save(composer, action)
     if action == "check" and live:

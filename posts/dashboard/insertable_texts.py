@@ -12,7 +12,7 @@ from workspaces.selectors import snippets_of_workspace
 from workspaces.workspace_page import WorkspacePage
 
 # The templates of the lists that a search field renews, by the action of its button.
-SEARCHED_LISTS = {"emoji": "posts/compose_emoji.html", FIND_PEOPLE: "posts/compose_people_found.html"}
+TEMPLATES_OF_SEARCHED_LISTS = {"emoji": "posts/compose_emoji.html", FIND_PEOPLE: "posts/compose_people_found.html"}
 
 
 @dataclass

@@ -13,8 +13,8 @@ from posts.models import SavedFilter
 from posts.services.saved_filters import delete_saved_filter, save_filter, saved_filters_of_person
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
-FILTERS = ("q", "tag", "status", "account", "agent", "platform")
-KEPT_PARAMETERS = (*FILTERS, "view")
+FILTER_PARAMETERS = ("q", "tag", "status", "account", "agent", "platform")
+KEPT_PARAMETERS = (*FILTER_PARAMETERS, "view")
 MAX_QUERY_CHARACTERS, MAX_NAME_CHARACTERS = 1000, 40  # as in the model
 
 
@@ -26,7 +26,7 @@ def save_current_filter(page: WorkspacePage) -> HttpResponse:
     query = _filter_of_query(QueryDict(sent.get("query", "").replace("\0", "")))
     if filtered_page not in SavedFilter.FilteredPage.values:
         raise NotFound()
-    if not any(query.get(each) for each in FILTERS):
+    if not any(query.get(each) for each in FILTER_PARAMETERS):
         raise PageRefusal(_("Choose a filter and press Show first. Then save it."))
     if not name or len(name) > MAX_NAME_CHARACTERS or len(query.urlencode()) > MAX_QUERY_CHARACTERS:
         raise PageRefusal(_("Enter a name of up to %(most)d characters.") % {"most": MAX_NAME_CHARACTERS})
@@ -45,7 +45,7 @@ def saved_filters_context(page: WorkspacePage, filtered_page: str) -> dict[str, 
     """Return what `posts/saved_filters.html` shows on a page: the saved filters, and the one that is chosen now."""
     current = _filter_of_query(page.request.GET)
     saved = saved_filters_of_person(caller=page.caller, workspace_id=page.workspace.id, page=filtered_page)
-    is_filtered = any(current.get(each) for each in FILTERS)
+    is_filtered = any(current.get(each) for each in FILTER_PARAMETERS)
     return {
         "saved_filters": saved,
         "filtered_page": filtered_page,

@@ -37,7 +37,7 @@ from workspaces.workspace_page import WorkspacePage, record_refused_write, submi
 
 PER_PAGE = 50
 EMPTY_POST: Mapping[str, Any] = {"text": "", "targets": [], "media": []}
-CHANGED = gettext_lazy("Something was changed since the preview, by you or by somebody else. Preview it again.")
+CHANGED_MESSAGE = gettext_lazy("Something was changed since the preview, by you or by somebody else. Preview it again.")
 
 
 @workspace_page()
@@ -208,7 +208,7 @@ def _render_form(page: WorkspacePage, form: SeriesForm, *, status: int = 200, **
 
 def _problems(page: WorkspacePage, operation: str, error: ApiError) -> list[str]:
     record_refused_write(page, operation, error)
-    return [str(CHANGED)] if isinstance(error, PlanChanged) else error_sentences(error, operation)
+    return [str(CHANGED_MESSAGE)] if isinstance(error, PlanChanged) else error_sentences(error, operation)
 
 
 def _refused(upcoming: list[Any]) -> int:

@@ -22,8 +22,8 @@ from posts.dashboard.series_rule import (
     NEVER,
     ON_DATE,
     OTHER,
-    PLACES,
     WEEKDAY_NAMES,
+    WEEKDAY_ORDINALS,
     WEEKLY,
     choices_of_rule,
     rule_of_choices,
@@ -33,7 +33,7 @@ from posts.recurrence.rule import MAX_RULE_LENGTH
 from posts.series_posts import texts_of_series
 from workspaces.dashboard.forms import DATE_VALIDATORS, timezone_choices
 
-SEPARATOR = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
+TEXT_SEPARATOR = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
 MONTH_DAYS = [(day, str(day)) for day in range(1, 32)] + [(-1, _("the last"))]
 
 
@@ -91,7 +91,7 @@ class SeriesForm(forms.Form):
         label=_("Days of the week"), required=False, choices=list(WEEKDAY_NAMES.items()), widget=forms.CheckboxSelectMultiple
     )
     month_day = forms.TypedChoiceField(label=_("Day of the month"), required=False, choices=MONTH_DAYS, coerce=int)
-    place = forms.ChoiceField(label=_("Which one in the month"), required=False, choices=list(PLACES.items()))
+    place = forms.ChoiceField(label=_("Which one in the month"), required=False, choices=list(WEEKDAY_ORDINALS.items()))
     place_weekday = forms.ChoiceField(label=_("Weekday of the month"), required=False, choices=list(WEEKDAY_NAMES.items()))
     rrule = forms.CharField(
         label=_("Rule (RFC 5545)"),
@@ -143,7 +143,7 @@ class SeriesForm(forms.Form):
     @property
     def entered_texts(self) -> list[str]:
         """Return the entered texts, the first one first."""
-        further = SEPARATOR.split(normalize_newlines_and_nul(self.cleaned_data["texts"]))
+        further = TEXT_SEPARATOR.split(normalize_newlines_and_nul(self.cleaned_data["texts"]))
         return [normalize_newlines_and_nul(self.cleaned_data["text"]), *(each.strip() for each in further if each.strip())]
 
     def clean_interval(self) -> int:

@@ -17,9 +17,9 @@ from posts.series_json import UpcomingOccurrence
 from posts.series_posts import build_series_post
 from posts.series_selectors import upcoming_occurrences
 
-MONTHS = timedelta(days=92)
+PREVIEWED_PERIOD = timedelta(days=92)
 # By code: why a post could not be scheduled, where the sentences of pages do not fit a series.
-REFUSALS = {
+REFUSAL_SENTENCES = {
     "CONTENT_INVALID": _("The post does not fit all of its accounts any more, or one of them has to be connected again."),
     "FORBIDDEN": _("The person who made the series may no longer write posts in the workspace."),
     "API_KEY_REVOKED": _("The key that made the series was revoked."),
@@ -64,7 +64,7 @@ def next_posts(series: Series) -> list[ShownOccurrence]:
 def monthly_prices(series: Series) -> list[MonthlyPrice]:
     """Return what a series costs in this month and the two months that follow, by UTC, as the spend caps count."""
     now = timezone.now().astimezone(UTC)
-    months = Counter((each.at.year, each.at.month) for each in series.recurrence.occurrences(now, now + MONTHS))
+    months = Counter((each.at.year, each.at.month) for each in series.recurrence.occurrences(now, now + PREVIEWED_PERIOD))
     following = [divmod(12 * now.year + now.month - 1 + ahead, 12) for ahead in range(3)]
     return [
         MonthlyPrice(datetime(year, place + 1, 15, tzinfo=UTC), posts, posts * series.cost_cents_each)
@@ -77,4 +77,4 @@ def _problem(occurrence: UpcomingOccurrence) -> str:
     error: Mapping[str, Any] | None = occurrence.error
     if error is None:
         return ""
-    return str(REFUSALS.get(error["code"]) or SENTENCES.get(error["code"]) or error["message"])
+    return str(REFUSAL_SENTENCES.get(error["code"]) or SENTENCES.get(error["code"]) or error["message"])

@@ -20,7 +20,7 @@ from posts.recurrence.rule import WEEKDAYS
 DAILY, WEEKLY, MONTH_DAY, MONTH_WEEKDAY, OTHER = "daily", "weekly", "month-day", "month-weekday", "other"
 NEVER, ON_DATE, AFTER_COUNT = "never", "date", "count"
 WEEKDAY_NAMES = dict(zip(WEEKDAYS, dates.WEEKDAYS.values(), strict=True))
-PLACES = {
+WEEKDAY_ORDINALS = {
     "1": pgettext_lazy("which weekday of the month", "first"),
     "2": pgettext_lazy("which weekday of the month", "second"),
     "3": pgettext_lazy("which weekday of the month", "third"),
@@ -113,7 +113,7 @@ def _repetition(rule: RecurrenceRule) -> dict[str, Any]:
         return {"repeats": WEEKLY, "weekdays": [WEEKDAYS[day] for day, _ in sorted(days)]}
     if rule.frequency == "MONTHLY" and len(month_days) == 1 and not days:
         return {"repeats": MONTH_DAY, "month_day": month_days[0]}
-    if rule.frequency == "MONTHLY" and len(days) == 1 and str(days[0][1]) in PLACES:
+    if rule.frequency == "MONTHLY" and len(days) == 1 and str(days[0][1]) in WEEKDAY_ORDINALS:
         return {"repeats": MONTH_WEEKDAY, "place": str(days[0][1]), "place_weekday": WEEKDAYS[days[0][0]]}
     return {}
 

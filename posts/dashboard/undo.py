@@ -26,7 +26,7 @@ from config.api.errors import Conflict, InvalidState, NotFound, ValidationFailed
 from config.pages.sentences import PageRefusal
 from posts import services
 from posts.content import PostEdit, PostWrite
-from posts.dashboard.approval_words import count_waiting, former_time_message, moved_message, waits_after_move
+from posts.dashboard.approval_words import count_needing_approval, moved_back_message, moved_message, needs_approval_if_moved
 from posts.dashboard.composer_draft_forms import composer_address_of_draft, find_composer_draft
 from posts.dashboard.copied_content import copy_post_to_composer_draft, request_fields_to_copy_post
 from posts.dashboard.inputs import get_post_group_of_workspace, validate_page_input
@@ -42,7 +42,7 @@ from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 UNDO_SECONDS = 10
 PUBLISHING_DELAY_FOR_UNDO = timedelta(seconds=UNDO_SECONDS + 2)  # the page that offers the undo takes a moment to load
-ALL_TIMES = datetime.min.replace(tzinfo=UTC)
+EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
 UNDO_TOKEN_SECONDS = 600  # an offer without a time limit of its own ends then
 SALT = "posts.undo"
 TOO_LATE_MESSAGE = gettext_lazy("This can no longer be undone.")
@@ -165,7 +165,7 @@ def undo_for_one_of_several(page: WorkspacePage, group: PostGroup, offer: UndoOf
             _create_again(page, group, offer)
         case _:
             raise PageRefusal(str(TOO_LATE_MESSAGE))
-    return offer.status != GroupStatus.DRAFT and waits_after_move(page, group)
+    return offer.status != GroupStatus.DRAFT and needs_approval_if_moved(page, group)
 
 
 def _require_unchanged(group: PostGroup, offer: UndoOffer) -> None:
@@ -203,9 +203,9 @@ def _restore_queue(page: WorkspacePage, offer: UndoOffer) -> HttpResponse:
         raise PageRefusal(_("A post was changed since, or its slot was taken. This can no longer be undone.")) from error
     groups = [change.after for change in plan.changes]
     if len(groups) == 1:
-        return page.success_redirect_back(former_time_message(page, groups[0]))
+        return page.success_redirect_back(moved_back_message(page, groups[0]))
     words = _("Undone: the posts have their former times again.")
-    return page.success_redirect_back(moved_message(words, count_waiting(page, groups), len(groups)))
+    return page.success_redirect_back(moved_message(words, count_needing_approval(page, groups), len(groups)))
 
 
 def _back_to_composer(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
@@ -244,12 +244,12 @@ def _await_approval_again(page: WorkspacePage, group: PostGroup, offer: UndoOffe
 def _back_to_former_time(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     edit = PostEdit(scheduled_at=offer.scheduled_at_before)
     services.update_post(caller=page.caller, post_group_id=group.id, content_version=offer.version, edit=edit)
-    return page.success_redirect(former_time_message(page, group), "post", post_group_id=group.id)
+    return page.success_redirect(moved_back_message(page, group), "post", post_group_id=group.id)
 
 
 def _move_entry_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     _move_targets_back(page, group, offer)
-    return page.success_redirect_back(former_time_message(page, group))
+    return page.success_redirect_back(moved_back_message(page, group))
 
 
 def _move_targets_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> None:
@@ -261,7 +261,7 @@ def _move_targets_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) 
 
 def _back_as_new_post(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     made_id = _create_again(page, group, offer)
-    waits = waits_after_move(page, group)
+    waits = needs_approval_if_moved(page, group)
     words = _("Undone. The post is back, and waits for approval.") if waits else _("Undone. The post is scheduled again.")
     if offer.status == GroupStatus.DRAFT:
         words = _("Undone. The draft is back.")
@@ -275,7 +275,7 @@ def _create_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> st
 
 
 def _created_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer, *, draft: bool) -> Any:
-    times_after = timezone.now() if draft else ALL_TIMES  # a draft's time may have passed
+    times_after = timezone.now() if draft else EARLIEST_TIME  # a draft's time may have passed
     body = request_fields_to_copy_post(group, times_after=times_after) | {"draft": draft, "metadata": group.metadata}
     if offer.scheduled_at_before and offer.scheduled_at_before > times_after:
         body["scheduled_at"] = offer.at

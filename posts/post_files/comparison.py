@@ -39,7 +39,7 @@ from posts.services.update import plan_update
 from workspaces.models import Workspace
 
 MAX_NEW, MAX_CHANGED = 100, 100  # posts of a file that are made and changed at a time
-ROW = "post_group_id"  # the column of problems that concern the whole row
+ROW_ID_COLUMN = "post_group_id"  # the column of problems that concern the whole row
 
 
 @dataclass
@@ -125,11 +125,13 @@ def _compared(
         elif not content.group_id:
             rows.append(ComparedRow(content, "new", request=request_of_new_row(content, names)))
         elif group is None:
-            content.add_problem(ROW, _("This workspace has no post with this id. Remove the id to make a new post."))
+            content.add_problem(
+                ROW_ID_COLUMN, _("This workspace has no post with this id. Remove the id to make a new post.")
+            )
             rows.append(ComparedRow(content, "unchanged"))
         else:
             if times_named[content.group_id] > 1:
-                content.add_problem(ROW, _("Two rows describe this post."))
+                content.add_problem(ROW_ID_COLUMN, _("Two rows describe this post."))
             rows.append(_compared_with_group(content, group, names, zone))
     return rows
 
@@ -205,4 +207,4 @@ def _add_error(caller: Caller, row: ComparedRow, post: PostWrite, error: ApiErro
         for each in error.details:
             content.add_problem(column_of_field(each["field"], columns), field_sentence(each))
     if not content.problems:
-        content.add_problem(ROW, " ".join(error_sentences(error, "posts.update" if row.group else "posts.create")))
+        content.add_problem(ROW_ID_COLUMN, " ".join(error_sentences(error, "posts.update" if row.group else "posts.create")))

@@ -19,7 +19,7 @@ from posts.selectors import groups_with_targets, require_in_workspace
 from posts.states import GroupStatus, TargetStatus
 from workspaces.models import Workspace
 
-LEFT_OUT = (GroupStatus.REJECTED, GroupStatus.CANCELLED)
+LEFT_OUT_STATUSES = (GroupStatus.REJECTED, GroupStatus.CANCELLED)
 
 
 def rows_of_days(
@@ -38,7 +38,7 @@ def rows_of_days(
         PostTarget.objects.annotate(shown_at=SHOWN_AT)
         .filter(account__workspace_id=workspace.id, shown_at__gte=begin, shown_at__lt=end)
         .exclude(status=TargetStatus.CANCELLED)
-        .exclude(group__status__in=LEFT_OUT)
+        .exclude(group__status__in=LEFT_OUT_STATUSES)
     )
     if account_id:
         targets = targets.filter(account_id=account_id)

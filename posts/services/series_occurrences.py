@@ -45,7 +45,7 @@ from webhooks.services import store_event_without_delivery
 
 logger = logging.getLogger(__name__)
 LEASE = timedelta(minutes=5)
-MADE_AT_ONCE = 24  # posts made of one series before other series get their turn
+MAX_POSTS_MADE_AT_ONCE = 24  # posts made of one series before other series get their turn
 REFUSED_PAUSE = timedelta(minutes=10)
 PAUSED_WORKSPACE_PAUSE = timedelta(minutes=5)
 WITHDRAW_AGAIN_AFTER = timedelta(seconds=2)  # a post that could not be cancelled while a worker had claimed it
@@ -156,10 +156,10 @@ def _make_due_posts(series: Series) -> datetime | None:
     due = [(each, stored.get(each.at)) for each in series.recurrence.occurrences(now, ahead)]
     due = [(occurrence, row) for occurrence, row in due if row is None or not row.group_id]
     due.sort(key=lambda each: each[1].tries if each[1] else 0)  # those refused least come first, so that each has its turn
-    made = [_make_post(series, occurrence, row) for occurrence, row in due[:MADE_AT_ONCE]]
-    if due[MADE_AT_ONCE:] and due[MADE_AT_ONCE][1] is None:
+    made = [_make_post(series, occurrence, row) for occurrence, row in due[:MAX_POSTS_MADE_AT_ONCE]]
+    if due[MAX_POSTS_MADE_AT_ONCE:] and due[MAX_POSTS_MADE_AT_ONCE][1] is None:
         return now
-    if not all(made) or due[MADE_AT_ONCE:]:
+    if not all(made) or due[MAX_POSTS_MADE_AT_ONCE:]:
         return now + REFUSED_PAUSE
     following = series.recurrence.next_occurrence(ahead)
     if following:

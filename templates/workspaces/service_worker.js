@@ -1,7 +1,7 @@
 {% load static %}// Shows a page of its own when the service cannot be reached. Nothing else is kept, and nothing else is answered here.
 "use strict";
 
-const KEPT = "offline-1"; // the page is kept in the language {{ language }}, and anew when that changes
+const KEPT = "offline-1"; // the page is kept in the language {{ language }}, and again when that changes
 const OFFLINE = "{% url 'offline' %}";
 const FILES = [OFFLINE, "{% static 'site/tokens.css' %}", "{% static 'site/elements.css' %}", "{% static 'site/frame.css' %}", "{% static 'site/components.css' %}"];
 
