@@ -82,7 +82,7 @@ class ConnectedAccount(TimestampedModel):
 
     @property
     def avatar_address(self) -> str:
-        """Return the address at which the service serves the account's profile picture; "" if it has none."""
+        """Return the URL at which this service serves the picture of this ConnectedAccount row; "" if it has none."""
         if not self.avatar_digest:
             return ""
         return reverse("account-avatar", args=[self.workspace_id, self.id, self.avatar_digest])
@@ -92,7 +92,7 @@ class ConnectedAccount(TimestampedModel):
         return AccountLimitsAndScopes(self.external_id, self.limits, tuple(self.scopes))
 
     def decrypted_grant(self) -> Grant:
-        """Return the decrypted credentials and OAuth tokens of the account. Raises SealedValueError if decryption fails."""
+        """Return the decrypted credentials and tokens of this ConnectedAccount row. Raises SealedValueError if that fails."""
         return Grant(self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at, limits=self.limits)
 
 

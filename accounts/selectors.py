@@ -44,13 +44,13 @@ def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[Co
 
 
 def platforms_of_accounts(*, workspace_id: str, account_ids: Iterable[str]) -> dict[str, str]:
-    """Query the platforms of the workspace's accounts with these ids; the result has no others."""
+    """Query the platforms of those of the workspace's accounts that have these ids."""
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, pk__in=list(account_ids))
     return dict(rows.values_list("pk", "platform"))
 
 
 def avatar_content(*, caller: Caller, workspace_id: str, account_id: str, digest: str) -> bytes | None:
-    """Return the profile picture of the workspace's account as a WebP file; None if it has none with this digest.
+    """Query the picture of a workspace's account, a WebP file; None if the account has none with this digest.
 
     Raises NotFound, ScopeMissing.
     """

@@ -17,7 +17,7 @@ KEY_ROTATION_OVERLAP_HOURS = 24  # period in which a rotated key still works bes
 
 
 class Agent(TimestampedModel):
-    """An agent: a registered program that creates posts. Its `default_mode` may restrict it, for example to writing drafts.
+    """The model of an agent: a registered program that creates posts. Its `default_mode` may restrict it, such as to drafts.
 
     A null cap means that only the workspace's cap applies.
     """
@@ -54,7 +54,7 @@ class Agent(TimestampedModel):
 
     @property
     def capped_rate_limit_per_minute(self) -> int | None:
-        """Return the agent's own limit on API requests per minute, at most MAX_RATE_LIMIT_PER_MINUTE; None if it has none.
+        """Return this Agent row's limit on API requests per minute, at most MAX_RATE_LIMIT_PER_MINUTE; None without one.
 
         The service's default limit then applies.
         """
@@ -63,7 +63,7 @@ class Agent(TimestampedModel):
 
 
 class ApiKey(TimestampedModel):
-    """An API key: a bearer token of a workspace or of an agent. Only the token's SHA-256 is stored, not the token.
+    """The model of an API key: a bearer token of a workspace or an agent, of which only the SHA-256 is stored.
 
     `allowed_networks` are the networks it may be used from (CIDR); null means anywhere. `seen_networks` are those it was used
     from, the newest last; `new_network_at` is when the newest was first seen, null for a key with only one network.
@@ -94,7 +94,7 @@ class ApiKey(TimestampedModel):
 
     @property
     def status(self) -> str:
-        """Return the API key's status: active, retiring (replaced but still working for a while), revoked or expired."""
+        """Return this ApiKey row's status: active, retiring (replaced but still working for a while), revoked or expired."""
         if self.revoked_at:
             return "revoked"
         if self.expires_at and self.expires_at <= timezone.now():
@@ -103,12 +103,12 @@ class ApiKey(TimestampedModel):
 
     @property
     def held_scopes(self) -> list[str]:
-        """Return the scopes (permissions) of the API key. The key of an agent has the agent's current scopes."""
+        """Return this ApiKey row's scopes (permissions). The key of an agent has the agent's current scopes."""
         return list(self.agent.scopes if self.agent else self.scopes)
 
 
 class ClaimToken(models.Model):
-    """The claim token of an agent: a one-time token that the agent exchanges for its API key."""
+    """The model of an agent's claim token: a one-time token that the agent exchanges for its API key."""
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="claim_tokens")
     token_sha256 = models.CharField(max_length=64, unique=True)
@@ -121,7 +121,7 @@ class ClaimToken(models.Model):
 
 
 class OAuthClient(TimestampedModel):
-    """An OAuth client: a program that may ask people for access. All clients are public: they have no secret.
+    """The model of an OAuth client: a program that may ask people for access. All clients are public: they have no secret.
 
     Its `client_id` is its own id if it registered itself (RFC 7591), or else the URL of its client ID metadata document. The
     document was last read at `document_read_at`.
@@ -139,17 +139,17 @@ class OAuthClient(TimestampedModel):
 
     @property
     def verified_host(self) -> str:
-        """Return the host whose owner publishes the client's metadata document; "" for a client that registered itself."""
+        """Return the host that publishes this OAuthClient row's metadata document; "" for a client that registered itself."""
         return urlsplit(self.client_id).hostname or "" if self.document_read_at else ""
 
     @property
     def shown_name(self) -> str:
-        """Return a short name for the log: the one that the client gives itself, or else its host or its id."""
+        """Return a short name of this OAuthClient row for the log: its own name, or else its host or its id."""
         return (self.name or self.verified_host or self.id)[:64]
 
 
 class OAuthGrant(TimestampedModel):
-    """An OAuth grant: a person's permission for a client to act as an agent, with the authorization code given for it.
+    """The model of an OAuth grant: a person's permission for a client to act as an agent, with its authorization code.
 
     A grant by the device flow has no authorization code. `resource` is the URL that its access tokens open (RFC 8707).
     """
@@ -172,22 +172,22 @@ class OAuthGrant(TimestampedModel):
 
     @property
     def redirect_host(self) -> str:
-        """Return the host to which the person was sent back, with its port; "" for a grant by the device flow."""
+        """Return the host, with port, to which this OAuthGrant row's person was sent back; "" for the device flow."""
         return urlsplit(self.redirect_uri).netloc
 
     @property
     def is_local(self) -> bool:
-        """Return whether the person was sent back to a program on their own computer: only such URIs may have http."""
+        """Return whether this OAuthGrant row's person was sent back to a program on their own computer (http allowed)."""
         return self.redirect_uri.startswith("http:")
 
     @property
     def is_open(self) -> bool:
-        """Return whether the OAuth grant has neither ended nor expired; the agent may still be revoked."""
+        """Return whether this OAuthGrant row has neither ended nor expired; the agent may still be revoked."""
         return self.ended_at is None and self.expires_at > timezone.now()
 
 
 class OAuthToken(models.Model):
-    """An access token of an OAuth grant with the refresh token issued beside it; only their SHA-256 are stored.
+    """The model of an OAuth access token with the refresh token issued beside it; only their SHA-256 are stored.
 
     A refresh token is used once: at `refreshed_at` another row replaced this one.
     """
@@ -207,7 +207,7 @@ class OAuthToken(models.Model):
 
 
 class DeviceAuthorization(models.Model):
-    """A device authorization (RFC 8628): a client waits until a person enters its `user_code` and decides.
+    """The model of a device authorization (RFC 8628): a client waits until a person enters its `user_code` and decides.
 
     `interval` is the number of seconds that the client must wait between its requests.
     """

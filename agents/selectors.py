@@ -54,7 +54,7 @@ def agent_with_last_use(*, caller: Caller, workspace_id: str, agent_id: str) -> 
 
 
 def agents_of_client(*, caller: Caller, workspace_id: str, client: OAuthClient, scope: str | None = None) -> list[Agent]:
-    """Return the latest active agents of a workspace as which an OAuth client is or was connected, with their grants.
+    """Query the latest active agents of a workspace as which an OAuth client is or was connected, with their grants.
 
     Raises NotFound, ScopeMissing, and WorkspacePaused if a scope is required.
     """
@@ -105,7 +105,7 @@ def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
 
 
 def caller_of_idempotency_key_owner(maker: str, *, workspace: Workspace, actor_type: str) -> Caller:
-    """Return the Caller for what its maker, as the owner of Idempotency-Keys, began earlier: with its rights as they are now.
+    """Query the agent or API key that owns an Idempotency-Key, and return it as a Caller with its present rights.
 
     `actor_type` is the maker's type in the audit log. Raises ApiKeyRevoked (a revoked agent, too), ApiKeyExpired.
     """
@@ -141,7 +141,7 @@ def active_workspace_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
 
 
 def get_manageable_api_key(*, caller: Caller, api_key_id: str) -> ApiKey:
-    """Query the API key with this id, if the caller may change it. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """Query the API key with this id, if the caller may change or revoke it. Raises NotFound, ScopeMissing."""
     key = ApiKey.objects.select_related("agent").filter(pk=api_key_id).first() if is_id(api_key_id, "key") else None
     if key is None:
         raise missing_or_foreign_id_error(None, "API key")

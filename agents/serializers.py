@@ -182,7 +182,7 @@ class AgentClaimedSerializer(serializers.Serializer):
 
 
 class NetworkField(fields.Text):
-    """The API field of a network from which an API key may be used: one IP address, or a network such as `192.0.2.0/24`."""
+    """The serializer field of an API key's allowed network: one IP address, or a network such as `192.0.2.0/24`."""
 
     def to_internal_value(self, data: Any) -> str:
         try:

@@ -12,7 +12,7 @@ from config.db.ids import PrefixedIdField
 
 
 class ActorType(models.TextChoices):
-    """The kind of caller in an audit entry, such as a user, an agent, or a client program with a workspace key.
+    """The kinds of callers in the model of audit entries, such as a user, an agent, or a program with a workspace key.
 
     CLI, MCP and AGENT_RUNTIME are workspace keys whose client states that name.
     """
@@ -27,7 +27,7 @@ class ActorType(models.TextChoices):
 
 
 class RetentionTier(models.TextChoices):
-    """The retention tiers, which determine how long an audit log entry is stored, from the shortest time to the longest."""
+    """The retention tiers in the model of audit entries: how long an entry is stored, from the shortest time upwards."""
 
     FREE = "free"
     PRO = "pro"
@@ -36,7 +36,7 @@ class RetentionTier(models.TextChoices):
 
 
 class AuditEntry(models.Model):
-    """An audit log entry, which never changes. It has ids and not foreign keys, as the objects may be deleted later."""
+    """The model of an audit log entry, which never changes. It has ids and no foreign keys, as objects may be deleted."""
 
     class Outcome(models.TextChoices):
         SUCCEEDED = "succeeded"

@@ -35,7 +35,7 @@ def check_charges_against_caps(
     due: datetime,
     instead_of: Sequence[str] = (),
 ) -> SpendCapStatus:
-    """Query all caps and their counters, and check charges; returns the workspace's spend cap and the new spending.
+    """Billing query: read all caps and counters, and check charges; returns the workspace's spend cap and new spending.
 
     Holds of the targets in `instead_of` count as released. Raises the errors of `run_writes_with_holds`: SpendCapExceeded,
     SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
@@ -52,7 +52,7 @@ def check_charges_of_several_due_times(
     parts: Sequence[tuple[datetime, Sequence[PublishingCharge]]],
     instead_of: Sequence[str] = (),
 ) -> SpendCapStatus:
-    """Query caps and counters, and check the charges of posts due at different times; returns the spend cap and spending.
+    """Billing query: read caps and counters, and check the charges of posts due at different times.
 
     The spend cap and spending are those of the first month in `parts`, including its charges.
     """
@@ -107,24 +107,24 @@ def _subtract_holds(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None
 
 
 def workspace_spend_cap_status(*, workspace_id: str, at: datetime) -> SpendCapStatus:
-    """Query the workspace's spend cap, and its spending in the UTC month of `at`."""
+    """Billing query: return the workspace's spend cap, and its spending in the UTC month of `at`."""
     return _spend_cap_of_first(caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=None), utc_month_of(at))
 
 
 def agent_spend_cap_status(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCapStatus:
-    """Return the agent's own spend cap and the agent's spending in the UTC month of `at`. Agents have no free credit."""
+    """Billing query: return the agent's own spend cap and its spending in the UTC month of `at`, without free credit."""
     return _spend_cap_of_first(caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id), utc_month_of(at))
 
 
 class AgentPostCounts(NamedTuple):
-    """How many posts an agent has published or planned: on a day, and with a URL in a month. Its caps limit both."""
+    """The result of a billing query: an agent's posts of a day, and its posts with a URL of a month; its caps limit both."""
 
     targets_of_day: int
     url_posts_of_month: int
 
 
 def agent_post_counts(*, agent_id: str, at: datetime) -> AgentPostCounts:
-    """Query an agent's counters: its posts on the day of `at`, and its posts with a URL in that month. Pending posts count.
+    """Billing query: return an agent's posts on the day of `at`, and its posts with a URL in that month, with pending ones.
 
     Days and months are those of UTC.
     """
@@ -142,7 +142,7 @@ _agent = FixedSelect(Agent, where=("id", "workspace_id"), join=("workspace",))
 def caps_of_workspace_and_agent(
     *, workspace_id: str, agent_id: str | None, workspace: Workspace | None = None
 ) -> WorkspaceAndAgentCaps:
-    """Return all caps on spending and posts that apply to the workspace and, if an agent id is given, to the agent.
+    """Billing query: return all caps that apply to the workspace and, if an agent id is given, to the agent.
 
     `workspace` is the row, if the caller has read it. Raises Agent.DoesNotExist for an agent of another workspace.
     """
@@ -176,34 +176,34 @@ def _workspace_caps(workspace: Workspace) -> MonthlyCaps:
 
 
 def subscription_of_workspace(*, workspace_id: str) -> Subscription | None:
-    """Return the stored subscription of the workspace; None if the workspace never had a subscription."""
+    """Billing query: return the stored subscription of the workspace; None if it never had one."""
     return Subscription.objects.exclude(status="").filter(pk=workspace_id).first()
 
 
 def has_paying_subscription(*, workspace_id: str) -> bool:
-    """Query whether the workspace's stored subscription pays for usage beyond the free credit."""
+    """Billing query: return whether the workspace's stored subscription pays for usage beyond the free credit."""
     subscription = subscription_of_workspace(workspace_id=workspace_id)
     return subscription is not None and subscription.pays_for_usage_at(timezone.now())
 
 
 def spent_entries(*, workspace_id: str, month: date) -> QuerySet[LedgerEntry]:
-    """Return the ledger entries that count as spent in a workspace's month: the charges of posts, and corrections."""
+    """Billing query: return the ledger entries that count as spent in a workspace's month: charges and corrections."""
     return LedgerEntry.objects.filter(SPENT_ENTRIES_CONDITION, workspace_id=workspace_id, month=month)
 
 
 def usage_reports_of_month(*, workspace_id: str, month: date) -> QuerySet[UsageReport]:
-    """Query the reports of a workspace's usage in a month. They are found by its ledger entries: no index has months."""
+    """Billing query: return the reports of a workspace's usage in a month, found by its ledger entries."""
     entries = spent_entries(workspace_id=workspace_id, month=month).values("pk")
     return UsageReport.objects.filter(entry_id__in=entries)
 
 
 def open_correction_count() -> int:
-    """Count the proposed corrections that await another operator's approval and have not expired."""
+    """Billing query: count the proposed corrections that await another operator's approval and have not expired."""
     return Correction.objects.filter(status=Correction.Status.PROPOSED, expires_at__gt=timezone.now()).count()
 
 
 class MonthAmounts(NamedTuple):
-    """Sums of one month for a workspace or an agent: reserved cents, spent cents, and posts with a URL."""
+    """The result of a billing query: a workspace's or agent's sums of a month: reserved and spent cents, posts with a URL."""
 
     held_cents: int = 0
     settled_cents: int = 0
@@ -221,7 +221,7 @@ class WrongMonthCounter:
 
 
 def find_wrong_month_counters() -> list[WrongMonthCounter]:
-    """Query every month counter that differs from the sum of its ledger entries; an empty list means that all agree.
+    """Billing query: return every month counter that differs from the sum of its ledger entries.
 
     Counters and entries are read in several statements, so while money moves only a difference found twice is real.
     """

@@ -14,7 +14,7 @@ from config.api.serializers import QuerySerializer, dry_run_serializer_class
 
 
 class PeriodQuery(QuerySerializer):
-    """The query parameters that choose a billing period (a UTC month)."""
+    """The API serializer of the query parameters that choose a billing period (a UTC month)."""
 
     period_start = fields.Timestamp(help_text="Any time in the requested UTC calendar month.")
 
@@ -27,7 +27,7 @@ class PeriodQuery(QuerySerializer):
 
 
 class UsageQuery(PeriodQuery):
-    """The query parameters of a request for a workspace's usage."""
+    """The API serializer of the query parameters for a workspace's usage."""
 
     workspace_id = fields.Identifier("wrk")
     workspace_monthly_spend_cap_cents = fields.QueryInteger(
@@ -36,13 +36,13 @@ class UsageQuery(PeriodQuery):
 
 
 class BillingQuery(UsageQuery):
-    """The query parameters of a request for a workspace's bill."""
+    """The API serializer of the query parameters for a workspace's bill."""
 
     free_credit_cents = fields.QueryInteger(min_value=0, default=100, help_text="The free credit to use in this response.")
 
 
 class SpendCapSerializer(serializers.Serializer):
-    """The API representation of a month's spending and spend cap, in cents. An agent may have no spend cap (null)."""
+    """The API representation of a month's spending and spend cap, in cents; an agent's cap may be null."""
 
     cap_cents = serializers.IntegerField(allow_null=True)
     free_credit_cents = serializers.IntegerField()

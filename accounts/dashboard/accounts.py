@@ -31,7 +31,7 @@ class ShownAccount:
 
     @property
     def name(self) -> str:
-        """The account's handle, or its display name or its id at the platform if it has no handle."""
+        """Return what the accounts pages call an account: its handle, or else its display name or its id at the platform."""
         return self.row.handle or self.row.display_name or self.row.external_id
 
 

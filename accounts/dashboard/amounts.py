@@ -1,4 +1,4 @@
-"""Numbers, durations, sizes and types of files in words, in the language of the page."""
+"""Amounts in words on dashboard pages: numbers, durations, sizes of files and file types, in the language of the page."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ FORMAT_NAMES = {"quicktime": "MOV", "webp": "WebP", "webm": "WebM"}
 
 
 def number(value: int | float | str, decimals: int | None = None) -> str:
-    """Return a number as it is written in the language of the page, such as 63,206 in English and 63.206 in German."""
+    """Return an amount as a number in the language of the page, such as 63,206 in English and 63.206 in German."""
     return number_format(value, decimals, force_grouping=True)
 
 
 def file_types(mime_types: Iterable[str]) -> str:
-    """Return the names of file types, such as JPEG, PNG."""
+    """Return file types in words beside their amounts on pages, such as JPEG, PNG."""
     subtypes = [mime_type.partition("/")[2] for mime_type in mime_types]
     return ", ".join(FORMAT_NAMES.get(subtype, subtype.upper()) for subtype in subtypes)
 
 
 def file_size(count: int) -> str:
-    """Return a file size in words, with a decimal or a binary unit, whichever the platform uses."""
+    """Return the amount of bytes of a file in words, with a decimal or a binary unit, whichever the platform uses."""
     for unit, name in ((10**9, "GB"), (2**30, "GB"), (10**6, "MB"), (2**20, "MB")):
         if count >= unit and count % unit == 0:
             return f"{number(count // unit)} {name}"
@@ -34,7 +34,7 @@ def file_size(count: int) -> str:
 
 
 def seconds_in_words(seconds: int) -> str:
-    """Return a duration in hours, minutes or seconds, in the largest unit of which it is a multiple."""
+    """Return an amount of seconds in words: as hours, minutes or seconds, in the largest unit that divides it."""
     if seconds >= 3600 and seconds % 3600 == 0:
         return hours(seconds // 3600)
     if seconds >= 60 and seconds % 60 == 0:
@@ -43,7 +43,7 @@ def seconds_in_words(seconds: int) -> str:
 
 
 def exact_seconds_in_words(seconds: int) -> str:
-    """Return a duration in hours, minutes and seconds, such as 2 minutes and 20 seconds."""
+    """Return an amount of seconds in words: as hours, minutes and seconds, such as 2 minutes and 20 seconds."""
     parts = [
         hours(seconds // 3600) if seconds >= 3600 else "",
         minutes(seconds % 3600 // 60) if seconds % 3600 >= 60 else "",
@@ -53,12 +53,12 @@ def exact_seconds_in_words(seconds: int) -> str:
 
 
 def number_of_seconds(seconds: int) -> str:
-    """Return a number of seconds in words."""
+    """Return an amount of seconds in words, always in seconds, such as 90 seconds."""
     return ngettext("%(number)d second", "%(number)d seconds", seconds) % {"number": seconds}
 
 
 def minutes_in_words(count: int) -> str:
-    """Return a duration in days, hours and minutes, such as 1 hour and 30 minutes."""
+    """Return an amount of minutes in words: as days, hours and minutes, such as 1 hour and 30 minutes."""
     days, rest = divmod(count, 1440)
     parts = [
         ngettext("%(number)d day", "%(number)d days", days) % {"number": days} if days else "",
@@ -69,7 +69,7 @@ def minutes_in_words(count: int) -> str:
 
 
 def poll_durations(rules: PollRules) -> str:
-    """Return how long a poll may be open, such as from 1 hour to 7 days."""
+    """Return the shortest and longest duration of a poll as amounts in words, such as from 1 hour to 7 days."""
     shortest, longest = (minutes_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
     if rules.duration_step_minutes > 1:
         step = minutes_in_words(rules.duration_step_minutes)
@@ -79,10 +79,10 @@ def poll_durations(rules: PollRules) -> str:
 
 
 def hours(count: int) -> str:
-    """Return a number of hours in words."""
+    """Return an amount of hours in words, such as 2 hours."""
     return ngettext("%(number)d hour", "%(number)d hours", count) % {"number": count}
 
 
 def minutes(count: int) -> str:
-    """Return a number of minutes in words."""
+    """Return an amount of minutes in words, such as 5 minutes."""
     return ngettext("%(number)d minute", "%(number)d minutes", count) % {"number": count}

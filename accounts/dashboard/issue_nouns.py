@@ -1,4 +1,4 @@
-"""The things that sentences about validation issues count and name, in the language of the page."""
+"""The nouns of sentences about validation issues: the things that these count and name, in the language of the page."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ SHOWN_AS_THEY_ARE = (
 
 
 def counted_kind(kind: str, count: int) -> str:
-    """Return a number of files of a kind in words, such as 2 images."""
+    """Return a number with the noun for a kind of file, such as 2 images, for a sentence about a validation issue."""
     return str(COUNTED_KINDS[kind] % {"count": count})
 
 
 def unit_name(unit: str) -> str:
-    """Return the name of a unit of text, such as bytes."""
+    """Return the noun for a unit of text, such as bytes, for a sentence about a validation issue."""
     return str(UNIT_NAMES.get(unit, unit))

@@ -23,10 +23,10 @@ _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
 
 
 class TimesField(forms.CharField):
-    """A form field for times of day, separated by spaces or commas."""
+    """The form field of an account's slots on one weekday: times of day, separated by spaces or commas."""
 
     def clean(self, value: Any) -> list[str]:
-        """Return the times of day as HH:MM. Raises ValidationError."""
+        """Return the entered slots of a weekday as HH:MM. Raises ValidationError."""
         times = []
         for word in re.split(r"[\s,;]+", str(value or "").strip()):
             if word and not _TIME.fullmatch(word):

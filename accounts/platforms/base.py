@@ -55,14 +55,14 @@ class Platform:
 
     @property
     def oauth_input_schema(self) -> Mapping[str, Any] | None:
-        """Return the JSON Schema of the values that an owner enters before OAuth, such as a server; None if there are none.
+        """Base method of adapters: return the JSON Schema of what an owner enters before OAuth, such as a server, or None.
 
         The schema has the format of `credentials_schema`. A property with a `default` may be left out.
         """
         return None
 
     def capabilities_for(self, account: AccountLimitsAndScopes) -> Capabilities:
-        """Return what the platform accepts in posts of one account; its server and OAuth scopes may make a difference."""
+        """Base method of adapters: return the capabilities for one account, whose server and OAuth scopes may matter."""
         return self.capabilities
 
     def link_card_url(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
@@ -84,7 +84,7 @@ class Platform:
         raise ConnectionUnavailable("This platform has no OAuth.")
 
     def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
-        """Exchange an OAuth code at the platform for connections to all accounts to which the owner gave access.
+        """Base method of adapters: exchange an OAuth code for connections to all accounts that the owner has opened.
 
         These may be pages, boards or channels. The owner chooses if there are several. Raises CredentialsRejected (an invalid
         code, a scope not granted), Transient.
@@ -106,7 +106,7 @@ class Platform:
         raise ReauthRequired(f"Access to this {self.label} account cannot be renewed by the service.")
 
     def revoke(self, grant: Grant) -> None:
-        """Revoke the access that an account's owner gave to the service, if the platform allows it.
+        """Base method of adapters: revoke the access that an account's owner gave to the service, if the platform can.
 
         Raises Transient for every error.
         """
@@ -120,7 +120,7 @@ class Platform:
         return START
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take one step of publishing a post at the platform, such as an upload.
+        """Base method of adapters: take one step of publishing a post at the platform, such as an upload.
 
         `progress.phase` names the step; the first is `start`. Steps may be repeated unless they are irreversible. Raises
         ContentRejected, TokenExpired, ReauthRequired, Transient (nothing was done), OutcomeUnknown.
@@ -140,7 +140,7 @@ class Platform:
         raise OutcomeUnknown("This platform cannot be asked whether the post is out.", final=True)
 
     def find_people(self, grant: Grant, text: str) -> list[Person]:
-        """Find up to MAX_PEOPLE people whom a post can mention, by a part of their name or handle.
+        """Base method of adapters: find up to MAX_PEOPLE people to mention, by a part of their name or handle.
 
         Only platforms with the capability `finds_people` have this method; the base class `Platform` raises
         ConnectionUnavailable. Raises TokenExpired, ReauthRequired, Transient.
@@ -148,5 +148,5 @@ class Platform:
         raise ConnectionUnavailable("This platform has no look-up of people.")
 
     def platform_setting(self, key: str, default: str = "") -> str:
-        """Return the operator's setting `<PLATFORM>_<key>` for this platform adapter, such as `BLUESKY_API_BASE`."""
+        """Base method of adapters: return the operator's setting `<PLATFORM>_<key>`, such as `BLUESKY_API_BASE`."""
         return settings.PLATFORM_SETTINGS.get(f"{self.name.upper()}_{key}", default)

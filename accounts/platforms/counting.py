@@ -96,7 +96,7 @@ def _x_emoji() -> Any:
 
 
 def find_link_spans(text: str) -> Iterator[Span]:
-    """Return the start and end positions of the links in a text; the patterns are compiled at the first call.
+    """Return the start and end of the links in a text, for counting characters; the patterns are compiled at first call.
 
     Compiling them at the import took a quarter of a process's start.
     """
@@ -185,7 +185,7 @@ def nfc_normalized(text: str) -> str:
 
 
 def _in_order(marks: str) -> str:
-    """Return combining marks (such as accents) decomposed and in Unicode's canonical order, fast even for many marks.
+    """Return a text's combining marks, such as accents, decomposed and in Unicode's order, for counting; fast for many marks.
 
     `unicodedata` is too slow for many marks.
     """

@@ -37,7 +37,7 @@ Span = tuple[int, int]
 
 
 def any_word_pattern(words: Iterable[str]) -> str:
-    """Return a regular expression that matches any of `words`, such as top-level domains.
+    """Return a regular expression for finding links that matches any of `words`, such as top-level domains.
 
     Longer words come before the words that they begin with. In the pattern words share their beginnings, and alternatives
     start with different characters, so that matching costs time by the length of a word, not by their number.
@@ -57,7 +57,7 @@ def any_word_pattern(words: Iterable[str]) -> str:
 
 
 def _words(pattern: str) -> list[str]:
-    """Return the top-level domains of one kind, such as country codes, read from the regular expressions of twitter-text."""
+    """Return top-level domains of links of one kind, such as country codes, from twitter-text's regular expressions."""
     return pattern.removeprefix("(?:(?:").removesuffix(")(?=[^0-9a-zA-Z@+-]|$))").split("|")
 
 
@@ -115,7 +115,7 @@ def link_spans(text: str) -> Iterator[Span]:
 
 
 def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Match[str] | None]:
-    """Return the start and the domain of the first URL in `text[start:end]`; the domain is None if there is no URL.
+    """Return the start and the domain of the first link in `text[start:end]`; the domain is None without a link.
 
     The domain extends to the last top-level domain that may end it.
     """
@@ -134,14 +134,14 @@ def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Matc
 
 
 def _is_protocol(text: str, start: int, end: int, read: int) -> bool:
-    """Return whether the part `start:end` of a text is a protocol, such as `https://`, where a URL may begin."""
+    """Return whether the part `start:end` of a text is a protocol, such as `https://`, where a link may begin."""
     if start < 0 or not _PROTOCOL.fullmatch(text, start, end):
         return False
     return start == 0 or (start > read and _BEFORE.fullmatch(text, start - 1, start) is not None)
 
 
 def _end_of_last_url(text: str, start: int, end: int) -> int:
-    """Return the end of the last URL in the rest of a host name, `text[start:end]`; 0 if no URL reaches to `end`.
+    """Return the end of the last link in the rest of a host name, `text[start:end]`; 0 if no link reaches to `end`.
 
     The URL is not a link: the label before its top-level domain has an underscore, and its domain begins after that.
     """
@@ -151,7 +151,7 @@ def _end_of_last_url(text: str, start: int, end: int) -> int:
 
 
 def _after_domain(text: str, position: int) -> tuple[int, bool]:
-    """Return where a URL ends whose domain ends at `position`, and whether the URL has a path."""
+    """Return where a link ends whose domain ends at `position`, and whether the link has a path."""
     rest = _AFTER_DOMAIN.match(text, position)
     return (rest.end(), rest[1] is not None) if rest else (position, False)
 
@@ -194,7 +194,7 @@ def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:
 
 
 def idna_length(domain: str) -> int:
-    """Return the length of a URL's domain in IDNA's ASCII encoding (RFC 3490); 0 if the domain cannot be encoded.
+    """Return the length of the domain of a link in IDNA's ASCII encoding (RFC 3490); 0 if it cannot be encoded.
 
     A domain with an empty label cannot be encoded. The length is that of `domain.encode("idna")`, which takes time quadratic
     in the length of a label, however long it is.
@@ -228,13 +228,13 @@ def _international_length(label: str) -> int:
 
 
 def punycode_length(text: str) -> int:
-    """Return the length of a domain's label in Punycode (RFC 3492), equal to that of `text.encode("punycode")`."""
+    """Return the length of a label of a link's domain in Punycode (RFC 3492), as `text.encode("punycode")` has it."""
     basic = sum(character < "\x80" for character in text)
     return basic + bool(basic) + len(generate_integers(basic, list(_deltas(text))))
 
 
 def _deltas(text: str) -> Iterator[int]:
-    """Yield the numbers (deltas) with which Punycode (RFC 3492) encodes a domain's label, one per non-ASCII character."""
+    """Yield the deltas of Punycode (RFC 3492) for a label of a link's domain, one per non-ASCII character."""
     inserted = [position for position, character in enumerate(text) if character < "\x80"]
     code, last, skipped = 0x80, -1, 0
     for character, position in sorted((ord(character), position) for position, character in enumerate(text)):

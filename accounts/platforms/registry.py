@@ -31,14 +31,14 @@ PLATFORMS = {
 
 @cache
 def get_adapter(name: str) -> Platform:
-    """Return the platform adapter that is registered under this name. Raises KeyError if there is none."""
+    """Return the platform adapter that the registry has under this name. Raises KeyError if there is none."""
     made: Platform = import_string(PLATFORMS[name])()
     return made
 
 
 @cache
 def adapter_or_simulator(name: str, *, sandbox: bool) -> Platform:
-    """Return the adapter through which a platform is called; for sandbox accounts and sandbox posts, the simulator.
+    """Return the registered adapter of a platform or, for sandbox accounts and posts, the simulator of this platform.
 
     Raises KeyError if no platform has this name.
     """
@@ -51,5 +51,5 @@ def all_adapters() -> list[Platform]:
 
 
 def platform_label(name: str) -> str:
-    """Return a platform's name as people write it, such as YouTube; for unknown platforms, the capitalized name."""
+    """Return the display name of a registered platform, such as YouTube; for unknown ones, the capitalized name."""
     return get_adapter(name).label if name in PLATFORMS else name.capitalize()

@@ -22,7 +22,7 @@ _SEGMENTS, _ACCEPTED, _PUBLISHED = "sent", "taken", "out"  # keys in the stored 
 
 @dataclass(frozen=True)
 class TextRules:
-    """A platform's limits for the length of a post's text, such as 300 graphemes.
+    """Dataclass of a platform's Capabilities: the limits for the length of a post's text, such as 300 graphemes.
 
     `count` is the function that measures the length; `also` has limits in other units. `max_length_with_media` is the
     limit of a text that is the caption of media, if it differs; `max_length_with_images` that with images alone;
@@ -44,7 +44,7 @@ class TextRules:
 
 @dataclass(frozen=True)
 class FileTypeAndSizeLimits:
-    """Dataclass of a platform's capabilities for the files of one kind of media: file types, size and number."""
+    """Dataclass of a platform's Capabilities for files of one kind: file types, size and number."""
 
     mime_types: tuple[str, ...]
     max_bytes: int
@@ -53,7 +53,7 @@ class FileTypeAndSizeLimits:
 
 @dataclass(frozen=True)
 class ImageRules(FileTypeAndSizeLimits):
-    """A platform's rules for images and animated GIFs: the sides in pixels, and the ratio of width to height."""
+    """Dataclass of a platform's Capabilities for images and GIFs: sides in pixels, and ratio of width to height."""
 
     max_pixels: int | None = None
     max_side_sum: int | None = None  # width plus height
@@ -69,7 +69,7 @@ class VideoRules(FileTypeAndSizeLimits):
 
 @dataclass(frozen=True)
 class MediaRules:
-    """A platform's rules for the media of a post; media of a kind without rules are refused.
+    """Dataclass of a platform's Capabilities for the media of a post; media of a kind without rules are refused.
 
     `gifs` None: an animated GIF is accepted as an image (some platforms show its first frame only). `none_because` explains
     to people why an account accepts no media, if other accounts of the platform do.
@@ -89,7 +89,7 @@ class MediaRules:
 
 @dataclass(frozen=True)
 class PostingPace:
-    """The rate at which a platform lets an account post: `burst` posts at once, then one post every `seconds`."""
+    """Dataclass of how fast an account may post at its platform: `burst` posts at once, then one every `seconds`."""
 
     seconds: float
     burst: int = 1
@@ -97,7 +97,7 @@ class PostingPace:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """The capabilities of a platform: the texts, media, polls and threads that it accepts in posts.
+    """Dataclass of what a platform accepts in posts: texts, media, polls, threads and options.
 
     `options` is the JSON Schema of a target's `options`; `features` are names such as text, images, video, links.
     `not_possible` are sentences for people who plan a post, about features of the platform that are missing here.
@@ -125,7 +125,7 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class Identity:
-    """The identity of an account at its platform: an `external_id` that never changes, and the current handle and names.
+    """Dataclass of an account's identity at its platform: an `external_id` that never changes, and its names.
 
     `limits` are those of the account's own server (AccountLimitsAndScopes); empty if servers do not differ or did not answer.
     """
@@ -140,7 +140,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class AccountLimitsAndScopes:
-    """Data of a connected account for adapters, without its secrets: the account's id, server limits and OAuth scopes."""
+    """Dataclass of what adapters know of a connected account without its secrets: id, server limits, OAuth scopes."""
 
     external_id: str
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -149,7 +149,7 @@ class AccountLimitsAndScopes:
 
 @dataclass(frozen=True)
 class Grant:
-    """The secrets that give access to an account: the owner's `credentials`, and the `tokens` that the platform issued.
+    """Dataclass of the secrets that adapters use for an account: the owner's `credentials`, and the platform's `tokens`.
 
     The access token is renewed before `expires_at`, if the platform names it. `limits` are as last read (Identity).
     """
@@ -163,7 +163,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class OAuthAuthorizationRequest:
-    """The start of an OAuth connection: the URL at which an account's owner grants access, and data to store for later."""
+    """Dataclass with which an adapter begins OAuth: the URL at which the owner grants access, and data to store."""
 
     url: str
     stored: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -171,7 +171,7 @@ class OAuthAuthorizationRequest:
 
 @dataclass(frozen=True)
 class AuthorizedAccount:
-    """A connection that the platform has accepted: the account's identity, and the secrets that give access to it."""
+    """Dataclass that adapters return for a connected account: its identity, and the secrets that give access to it."""
 
     identity: Identity
     grant: Grant
@@ -180,7 +180,7 @@ class AuthorizedAccount:
 
 @dataclass(frozen=True)
 class MediaInfo:
-    """The stored properties of a media asset (without its file): size in bytes, sides in pixels, duration in milliseconds."""
+    """Dataclass of a media asset for adapters, without its file: bytes, sides in pixels, duration in milliseconds."""
 
     kind: MediaKind
     mime_type: str
@@ -193,7 +193,7 @@ class MediaInfo:
 
 @dataclass(frozen=True)
 class MediaFile(MediaInfo):
-    """A media asset of a post with access to its file, as platform adapters receive it.
+    """Dataclass of a media asset for adapters, with access to its file.
 
     `open` returns the file at its start. `url` is a signed public URL, valid for a day. `filename` is safe in a header.
     """
@@ -210,7 +210,7 @@ def _closed() -> AbstractContextManager[BinaryIO]:
 
 @dataclass(frozen=True)
 class Content:
-    """The content that a platform adapter publishes to one account: the text, media and options of the post.
+    """Dataclass of what an adapter publishes to one account: the text, media and options of the post.
 
     `key` is the target's id, the same at every attempt; `attempt` counts from 1 since the release or the last retry.
     `media` is in the order in which it is shown.
@@ -225,7 +225,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Published:
-    """A published post, as the adapter returns it; `note` tells people what is missing, such as the first comment."""
+    """Dataclass that an adapter returns for a published post; `note` says what is missing, such as the first comment."""
 
     external_id: str
     permalink: str
@@ -234,7 +234,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Progress:
-    """The stored progress of publishing a post: the adapter's next step, and the data that this step needs.
+    """Dataclass of the stored progress of publishing: the adapter's next step, and the data that this step needs.
 
     `phase` names the next step. `state` is what the adapter needs for it, which nobody else reads (ids and frozen records,
     never bytes). `ready_at` postpones the step (a platform that transcodes). After an attempt of a phase in the platform's
@@ -253,7 +253,7 @@ class Progress:
     published: Published | None = None
 
     def with_next_step(self, phase: str, state: State, *, ready_at: datetime | None = None) -> Progress:
-        """Return the progress of publishing a post with a new next step; keeps what is already published or accepted."""
+        """Return this Progress (dataclass) of publishing with a new next step; keeps what is published or accepted."""
         return replace(self, phase=phase, state=state, ready_at=ready_at)
 
     def to_stored(self) -> dict[str, Any]:
@@ -276,14 +276,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class UploadStatusProof:
-    """Dataclass with the proof that a post is not published: the `status` that the platform reports for its upload."""
+    """Dataclass of a proof that a post is not published: the `status` that the platform reports for its upload."""
 
     status: str
 
 
 @dataclass(frozen=True)
 class CompleteListProof:
-    """Proof that a post is not published: the platform's complete list of the account's posts does not contain the post.
+    """Dataclass of a proof that a post is not published: it is missing from the platform's complete list of posts.
 
     `back_to`: how far the list was read, which is before the first attempt. `kind_evidence`: why the list contains posts of
     this kind for this account: such a post was seen in it, or the platform documents it.
@@ -295,6 +295,6 @@ class CompleteListProof:
 
 @dataclass(frozen=True)
 class NotPublishedProof:
-    """An adapter's answer that a post is certainly not published, with its `proof`; an empty search result is no proof."""
+    """Dataclass that an adapter returns if a post is certainly not published; an empty search result is no `proof`."""
 
     proof: UploadStatusProof | CompleteListProof

@@ -52,7 +52,7 @@ def find_people(*, caller: Caller, account_id: str, text: str) -> list[Person]:
 
 
 def _ask(account: ConnectedAccount, text: str) -> list[Person]:
-    """Ask the platform, with new tokens if the old ones have expired.
+    """Ask the platform of an account for people to mention, with new tokens if the old ones have expired.
 
     The renewal of tokens has more time than LOOKUP_SECONDS, because its answer must not be lost.
     """

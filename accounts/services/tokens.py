@@ -87,7 +87,7 @@ def _connected(account_id: str) -> ConnectedAccount:
 
 
 def mark_needs_reauth_unless_renewed(*, account_id: str, stale: Grant) -> None:
-    """Set an active account to needs_reauth if it still has the secrets that failed (`stale`)."""
+    """Set an account to needs_reauth after its tokens failed, unless the tokens (`stale`) were renewed meanwhile."""
     account = ConnectedAccount.objects.get(pk=account_id)
     if account.decrypted_grant() == stale:
         ConnectedAccount.objects.filter(

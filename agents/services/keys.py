@@ -32,7 +32,7 @@ MAX_LIVE_KEYS = 100  # maximum number of active keys of a workspace, without age
 
 @dataclass(frozen=True)
 class IssuedKey:
-    """A new API key and its token, which is shown only once; in a dry run the token is None."""
+    """A newly issued API key and its token, which is shown only once; in a dry run the token is None."""
 
     api_key: ApiKey
     token: str | None
@@ -57,7 +57,7 @@ def create_workspace_api_key(
     allowed_networks: Sequence[str] | None = None,
     dry_run: bool = False,
 ) -> IssuedKey:
-    """Create an API key of the workspace. If `expires_at` is not given, the key expires after API_KEY_DEFAULT_DAYS.
+    """Create an API key of the workspace. Without `expires_at`, the key expires after API_KEY_DEFAULT_DAYS.
 
     `allowed_networks`: as `normalize_network` returns them; without them the key may be used from anywhere.
 
@@ -234,7 +234,7 @@ def issue_key(
     allowed_networks: list[str] | None = None,
     save: bool = True,
 ) -> IssuedKey:
-    """Create an API key and its token. Callers must have checked the permission, because this function does not."""
+    """Issue an API key: create it and its token, without a check of the caller's permission."""
     token = tokens.new_token(tokens.AGENT_KEY_PREFIX if agent else tokens.WORKSPACE_KEY_PREFIX)
     key = ApiKey(
         workspace_id=workspace_id,
@@ -254,7 +254,7 @@ def issue_key(
 
 
 def default_key_expiry() -> datetime | None:
-    """Return the default expiry time of a new API key, API_KEY_DEFAULT_DAYS from now, or None if it never expires."""
+    """Return when a new API key expires by default: API_KEY_DEFAULT_DAYS from now; None if never."""
     days = settings.API_KEY_DEFAULT_DAYS
     return timezone.now() + timedelta(days=days) if days else None
 

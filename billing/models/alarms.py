@@ -8,7 +8,7 @@ from django.utils import timezone
 
 
 class BillingAlarm(models.Model):
-    """A billing problem for the operators. Each kind of problem has at most one open alarm about the same subject.
+    """The model of a billing problem for operators. Each kind of problem has at most one open alarm about the same subject.
 
     `subject` is the id of the affected workspace, ledger entry, event or customer; "" means the whole service.
     """

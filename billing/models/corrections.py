@@ -18,7 +18,7 @@ def _two_weeks_from_now() -> datetime:
 
 
 class Correction(models.Model):
-    """A correction of what a workspace spent in a month, proposed by one operator; it counts once another has approved it.
+    """The model of a correction of a month's spending, proposed by one operator; it counts once another has approved it.
 
     A credit has negative cents. The customer sees the reason. The approved correction's ledger entry has its id as
     `target_id`. Operators are plain ids, as in the audit log.
@@ -58,5 +58,5 @@ class Correction(models.Model):
 
     @property
     def is_expired(self) -> bool:
-        """Return whether the correction was not decided in time and can no longer be approved."""
+        """Return whether this Correction row was not decided in time and can no longer be approved."""
         return self.status == self.Status.PROPOSED and self.expires_at <= timezone.now()

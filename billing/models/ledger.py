@@ -16,7 +16,7 @@ CORRECTION = "correction"  # the platform of what is no charge for a post
 
 
 class MonthCounter(models.Model):
-    """The reserved and spent cents of one workspace or agent in one UTC month, for checks against its monthly caps.
+    """The model that counts, beside the ledger, the reserved and spent cents of a workspace or agent in a month.
 
     `url_posts` counts held and published posts with URLs.
     """
@@ -36,7 +36,7 @@ class MonthCounter(models.Model):
 
 
 class DayCounter(models.Model):
-    """The number of an agent's published and pending posts on one UTC day, counted per account, for its daily cap."""
+    """The model that counts, beside the ledger, an agent's published and pending posts of a day, for its daily cap."""
 
     agent_id = models.CharField(max_length=ids.ID_LENGTH)
     day = models.DateField()
@@ -50,7 +50,7 @@ class DayCounter(models.Model):
 
 
 class UsageTotal(models.Model):
-    """A workspace's published and failed posts in a month, with their cost, for one platform and one agent ("" for none).
+    """The model that sums, beside the ledger, a month's published and failed posts and their cost, by platform and agent.
 
     The row of the platform CORRECTION has the sum of the month's corrections as `spend_cents`, which may be negative.
     """
@@ -79,7 +79,7 @@ SPENT_ENTRIES_CONDITION = Q(kind="settle") | Q(kind="adjust")
 
 
 class LedgerEntry(models.Model):
-    """A billing ledger entry, which never changes: money was reserved (hold), spent (settle), released or adjusted.
+    """The model of an entry of the billing ledger: money was reserved (hold), spent (settle), released or adjusted.
 
     A target's first hold has round 1, its next hold after a release round 2, and so on. A settle or release has the round,
     amounts and due day of the hold that it closes. `adjust` corrects what a workspace spent in a month, up or down; its

@@ -16,7 +16,7 @@ from config.db.models import DueRow, TimestampedModel
 
 
 class ProcessorEvent(DueRow):
-    """An event that the payment processor sent, stored as received. An event that is sent twice is stored once.
+    """The model of an event that the payment processor sent, stored as received. An event that is sent twice is stored once.
 
     `processed_at` is null until the event is processed; `due_at` is the next attempt, null if there will be none.
     """
@@ -43,7 +43,7 @@ class ProcessorEvent(DueRow):
 
 
 class Subscription(TimestampedModel):
-    """The stored copy of a workspace's subscription at the payment processor. The status is "" if there is no subscription.
+    """The model of a workspace's subscription at the payment processor. The status is "" if there is no subscription.
 
     Only events and the reconciliation write it. Each write raises `version`, so that an answer that the processor gave before
     another write is not saved. `last_event_at` and `last_event_rank` belong to the last event whose copy was applied.
@@ -75,20 +75,20 @@ class Subscription(TimestampedModel):
 
     @property
     def grace_end(self) -> datetime | None:
-        """Return the end of a past-due subscription's grace period, after which usage is not covered; None for any other."""
+        """Return when this past-due Subscription row's grace period ends, after which usage is not covered; else None."""
         if self.status != PAST_DUE or self.status_since is None:
             return None
         return self.status_since + timedelta(days=settings.PAST_DUE_GRACE_DAYS)
 
     def pays_for_usage_at(self, now: datetime) -> bool:
-        """Return whether this subscription pays, at the given time, for usage beyond the free credit."""
+        """Return whether this Subscription row pays, at the given time, for usage beyond the free credit."""
         if self.status == PAST_DUE:
             return self.grace_end is None or now < self.grace_end
         return self.status in PAYING_STATUSES
 
 
 class UsageReport(DueRow):
-    """A report to the payment processor of money spent beyond the month's free credit, at most one for each ledger entry.
+    """The model of a report to the payment processor of money spent beyond the free credit, at most one per ledger entry.
 
     A credit that takes back such money has a report of negative cents.
 

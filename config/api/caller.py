@@ -35,7 +35,7 @@ class AgentMode(TextChoices):
 
 
 class WorkspaceStatus(TextChoices):
-    """The status of a workspace: while it is paused, nothing is changed or published; a deleted one is purged later."""
+    """The status of a caller's workspace: while paused, nothing is changed or published; a deleted one is purged later."""
 
     ACTIVE = "active"
     PAUSED = "paused"
@@ -44,7 +44,7 @@ class WorkspaceStatus(TextChoices):
 
 @dataclass(frozen=True)
 class MemberAccess:
-    """What gives a user access to a workspace: the user's role in it, and the workspace's status and retention tier."""
+    """What a caller who is a user may access: the role in the workspace, and the workspace's status and retention tier."""
 
     role: str  # owner, admin, editor or member
     workspace_status: str

@@ -31,7 +31,7 @@ _TRANSLATED: list[tuple[type[Exception] | tuple[type[Exception], ...], type[erro
 
 
 def to_api_error(error: Exception) -> errors.ApiError:
-    """Return the ApiError for any exception; an unexpected exception is logged and becomes INTERNAL_ERROR."""
+    """Return the ApiError with which the error handlers answer an exception; an unexpected one becomes INTERNAL_ERROR."""
     api_error = _translated(error)
     if isinstance(error, DATABASE_ERRORS):
         logger.error("The database failed during a request: %s", error)
@@ -41,7 +41,7 @@ def to_api_error(error: Exception) -> errors.ApiError:
 
 
 def error_code(error: Exception) -> str:
-    """Return the API error code, such as NOT_FOUND, of the response to an exception; the audit log stores it too."""
+    """Return the error code, such as NOT_FOUND, with which the error handlers answer an exception; audit entries store it."""
     return _translated(error).code
 
 

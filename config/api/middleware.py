@@ -93,7 +93,7 @@ class ClientAddressMiddleware(MiddlewareMixin):
 
 
 def _plain_address(hop: str) -> str:
-    """Return the IP address in an X-Forwarded-For entry, without port and brackets; "" if the entry is no IP address."""
+    """Return the IP address in an entry of X-Forwarded-For, which the middleware reads; "" if it is no address."""
     for candidate in (hop, hop.rpartition(":")[0].strip("[]"), hop.strip("[]")):
         try:
             return str(ip_address(candidate))
@@ -103,7 +103,7 @@ def _plain_address(hop: str) -> str:
 
 
 def _is_ours(address: str) -> bool:
-    """Return whether an IP address belongs to a trusted proxy; a Unix socket, which has no address, is trusted too."""
+    """Return whether the middleware trusts the proxy at this IP address; a Unix socket, which has no address, is trusted."""
     if not address or "*" in settings.TRUSTED_PROXIES:
         return True
     try:

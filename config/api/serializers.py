@@ -15,7 +15,7 @@ _SHARED: dict[type[serializers.BaseSerializer], Any] = {}
 
 
 def shared_serializer_instance(serializer: type[AnySerializer]) -> AnySerializer:
-    """Return the one shared instance of a serializer class, because building its fields is slow.
+    """Return the one instance of a serializer class that all requests share, because building its fields is slow.
 
     The instance has no data of its own. Threads share it and call only `run_validation` and `to_representation`.
     """
@@ -57,13 +57,13 @@ class QuerySerializer(StrictSerializer):
 
 
 class WriteBody(StrictSerializer):
-    """The request body of a write operation that supports dry runs: `dry_run` asks for one."""
+    """The base serializer of the bodies of write requests: `dry_run` asks for a dry run."""
 
     dry_run = fields.Boolean(required=False, help_text="Return what would happen, without changing anything.")
 
 
 class DryRunQuery(QuerySerializer):
-    """The query parameters of a write operation that supports dry runs: `dry_run` asks for one."""
+    """The base serializer of the query parameters of write requests: `dry_run` asks for a dry run."""
 
     dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")
 
@@ -78,7 +78,7 @@ class RepairHintSerializer(serializers.Serializer):
 
 
 class ErrorDetailSerializer(serializers.Serializer):
-    """One item of an error's `details`: an invalid field, or for CONTENT_INVALID an issue in a post's content."""
+    """The serializer of one item of an error's `details`: an invalid field, or an issue in a post's content."""
 
     field = serializers.CharField()
     code = serializers.CharField()
@@ -90,7 +90,7 @@ class ErrorDetailSerializer(serializers.Serializer):
 
 @extend_schema_serializer(component_name="ErrorEnvelope")
 class ErrorBodySerializer(serializers.Serializer):
-    """The error envelope: the body of every error answer."""
+    """The serializer of the error envelope: the body of every error answer."""
 
     code = serializers.CharField(help_text="The error code, for programs.")
     message = serializers.CharField(help_text="A description for people.")
@@ -125,7 +125,7 @@ def dry_run_serializer_class(
     extra: dict[str, serializers.Field] | None = None,
     **would: type[serializers.Serializer],
 ) -> type[serializers.Serializer]:
-    """Return a serializer class for dry-run responses, which show `would_create`, `would_update` or `would_delete`.
+    """Return a new serializer class for dry-run responses with `would_create`, `would_update` or `would_delete`.
 
     A resource that would be created is shown without an `id`, because it does not have one yet.
     """
@@ -169,4 +169,4 @@ def _without_id(serializer: type[serializers.Serializer]) -> type[serializers.Se
 
 @extend_schema_field({"type": "object", "additionalProperties": False})
 class EmptyRequest(serializers.Serializer):
-    """The empty request body of an operation that takes no input."""
+    """The serializer of the empty request body of an operation that takes no input."""

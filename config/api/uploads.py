@@ -49,7 +49,7 @@ def max_upload_body_bytes(content_type: str) -> int:
 
 @dataclass(frozen=True)
 class UploadRules:
-    """The rules for an API operation's uploads: MIME types, maximum sizes, and the serializers for multipart and JSON.
+    """The rules of an API operation for uploaded files: MIME types, maximum sizes, and serializers of both body formats.
 
     `form_serializer` is the serializer for multipart, `json_serializers` are those for JSON; the operation's body serializer
     validates all of them. `max_bytes_by_path` takes the path of a partly received file and returns the maximum size for its
@@ -127,7 +127,7 @@ def _disk_errors() -> Iterator[None]:
 
 
 def too_large_error(limit: int) -> errors.PayloadTooLarge:
-    """Return the API error for an upload that is too large: larger than `limit`, the maximum size for its type of file."""
+    """Return the API error for an uploaded file that is larger than `limit`, the maximum size for its type."""
     return errors.PayloadTooLarge(
         f"A file of this kind may have {limit:,} bytes.", suggested_action="Send a smaller or more compressed file."
     )

@@ -38,7 +38,7 @@ class OperationViewSet(ViewSet):
 
     @property
     def declared_operation(self) -> Operation | None:
-        """Return the API operation that this viewset declares for the request's HTTP method, or None."""
+        """Return the API operation that this OperationViewSet declares for the request's HTTP method, or None."""
         return getattr(getattr(self, self.action or "", None), "operation", None)
 
     def _is_public(self) -> bool:

@@ -54,14 +54,14 @@ def late_posts(now: datetime) -> list[LatePost]:
 
 
 def _late(targets: QuerySet[PostTarget], now: datetime) -> list[PostTarget]:
-    """Return those targets whose time has passed by a minute, the latest first."""
+    """Return those targets that are late by a minute or more, the latest first."""
     rows = targets.annotate(own_time=Coalesce("scheduled_at", "group__updated_at")).filter(own_time__lte=now - LATE_AFTER)
     rows = rows.select_related("group__workspace", "account").order_by("own_time")
     return list(rows.defer("progress", "text", "group__text", "account__credentials", "account__tokens")[:MAX_SHOWN])
 
 
 def _own_time(target: PostTarget) -> datetime:
-    """Return when a target should be published: at its scheduled time, or else at the last change of its group.
+    """Return the time from which a target counts as late: its scheduled time, or else the last change of its group.
 
     That change is the group's release, or later the start of publishing.
     """

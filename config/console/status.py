@@ -80,42 +80,42 @@ def queue_statuses(now: datetime) -> list[QueueStatus]:
 
 
 def oldest_due_seconds(duty: str, now: datetime) -> float:
-    """Return the status of a job queue: how many seconds its oldest due row has been waiting, or 0 if no row is due."""
+    """Return for the service's status how many seconds the oldest due row of a queue has waited; 0 if none is due."""
     return _seconds_late(_oldest(duty, now), now)
 
 
 def last_heartbeats_by_name() -> dict[str, datetime]:
-    """Return by name the time of the last heartbeat of each background loop, of Celery beat and of retention."""
+    """Return for the service's status when each background loop, Celery beat and retention had their last heartbeat."""
     return dict(Heartbeat.objects.values_list("duty", "beat_at"))
 
 
 def is_heartbeat_recent(beat_at: datetime | None, now: datetime, within: timedelta = ALIVE_WITHIN) -> bool:
-    """Return whether a background loop whose last heartbeat was at `beat_at` counts as alive; None: it never ran."""
+    """Return whether a loop whose last heartbeat was at `beat_at` has the status alive; None: it never ran."""
     return beat_at is not None and now - beat_at < within
 
 
 def record_heartbeat(duty: str) -> None:
-    """Store that the background loop named `duty` has run just now."""
+    """Store for the service's status that the background loop named `duty` has run just now."""
     Heartbeat.objects.update_or_create(duty=duty, defaults={"beat_at": timezone.now()})
 
 
 def dead_webhook_delivery_count() -> int:
-    """Count the webhook deliveries of all workspaces that were given up."""
+    """Return for the service's status how many webhook deliveries of all workspaces were given up."""
     return Delivery.objects.filter(status=DeliveryStatus.DEAD_LETTER).count()
 
 
 def accounts_needing_reauth_count() -> int:
-    """Count the accounts of all workspaces that their owners must connect again."""
+    """Return for the service's status how many accounts of all workspaces their owners must connect again."""
     return ConnectedAccount.objects.filter(status=ConnectedAccount.Status.NEEDS_REAUTH).count()
 
 
 def open_billing_alarms() -> QuerySet[BillingAlarm]:
-    """Return the unresolved billing alarms, oldest first, such as a month's counter that differs from the ledger."""
+    """Return for the service's status the unresolved billing alarms, oldest first."""
     return BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at")
 
 
 def open_ledger_alarm_count() -> int:
-    """Count the open billing alarms about monthly counters that differed from the ledger of charges at the last check."""
+    """Return for the service's status how many month counters differed from the ledger at the last check."""
     return open_billing_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
 
 

@@ -17,7 +17,7 @@ ColumnConverters = list[tuple[int, Any, Any]]
 
 
 def converters_of(fields: Iterable[Any]) -> ColumnConverters:
-    """Return what converts the columns of a SELECT to the Python values of these model fields, in the same order."""
+    """Return the ColumnConverters for fast reads of these model fields, in the order of the columns in the SELECT."""
     connection = connections[DEFAULT_DB_ALIAS]
     columns = [field.get_col(field.model._meta.db_table) for field in fields]
     return [
@@ -34,14 +34,14 @@ def quoted_column(field: Any) -> str:
 
 
 def in_list_condition(column: str) -> str:
-    """Return the SQL condition that a column has one of the values of a list parameter, given as `list_parameter(values)`."""
+    """Return the condition of a fast read that a column has one of the values of `list_parameter(values)`."""
     if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
         return f"{column} = ANY(%s::text[])"
     return f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608 - only names from the models
 
 
 def list_parameter(values: Iterable[str]) -> str:
-    """Return the values as the parameter of `in_list_condition`: a text array for PostgreSQL, JSON for SQLite."""
+    """Return the values of `in_list_condition` as one parameter of a fast read: an array for PostgreSQL, JSON for SQLite."""
     if connections[DEFAULT_DB_ALIAS].vendor != "postgresql":
         return json.dumps(list(values))
     # As text, because the driver takes longer to find out the type of a list than PostgreSQL takes for the query.
@@ -50,7 +50,7 @@ def list_parameter(values: Iterable[str]) -> str:
 
 
 def read_rows(sql: str, params: Sequence[Any], converters: ColumnConverters) -> Sequence[Sequence[Any]]:
-    """Run a SELECT statement and return its rows, whose columns are converted to Python values."""
+    """Run a SELECT with the fast cursor and return its rows, whose columns are converted to Python values."""
     connection = connections[DEFAULT_DB_ALIAS]
     with prepared_cursor() as cursor:
         cursor.execute(sql, params)

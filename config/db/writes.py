@@ -40,7 +40,7 @@ class Write:
 
 
 def insert_writes(rows: Sequence[models.Model]) -> list[Write]:
-    """Return the writes that insert new rows of one model, in their order."""
+    """Return the Writes that insert new rows of one model, in their order."""
     return [_insert(rows[start : start + ROWS_PER_STATEMENT]) for start in range(0, len(rows), ROWS_PER_STATEMENT)]
 
 
@@ -57,7 +57,7 @@ def insert_or_replace_write(row: models.Model, *, replace_if: str, params: Seque
 
 
 def counter_insert_or_add_write(counter: models.Model, key: Sequence[str], amounts: Sequence[str]) -> Write:
-    """Return the write that inserts a counter, or adds its amounts to those of the stored one with the same key fields."""
+    """Return the Write that inserts a counter, or adds its amounts to those of the stored one with the same key fields."""
     plain, table = _insert([counter]), _quoted(counter._meta.db_table)
     sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in map(_quoted, amounts))
     conflict = f" ON CONFLICT ({', '.join(map(_quoted, key))}) DO UPDATE SET {sums} RETURNING"
@@ -72,7 +72,7 @@ def counter_add_write(
     *,
     subject: Any = None,
 ) -> Write:
-    """Return the write that adds amounts to fields of the counter with these key fields.
+    """Return the Write that adds amounts to fields of the stored counter with these key fields.
 
     With `limits` it fails if the counter is missing or would exceed one of them; without, nothing is added to a missing one.
 
@@ -89,7 +89,7 @@ def counter_add_write(
 
 
 def delete_write(model: type[models.Model], field: str, values: Sequence[str]) -> Write:
-    """Return the write that deletes the rows of which the field has one of these values, if there are any."""
+    """Return the Write that deletes the rows of which the field has one of these values, if there are any."""
     table, key = _quoted(model._meta.db_table), _quoted(str(model._meta.pk.column))
     condition = in_list_condition(quoted_column(model._meta.get_field(field)))
     sql = f"DELETE FROM {table} WHERE {condition} RETURNING {key}"  # noqa: S608 - only names from the models
@@ -132,7 +132,7 @@ def _first_failed(writes: Sequence[Write]) -> Write | None:
 
 
 def run_write(write: Write) -> list[Any]:
-    """Run one write and return the values of its only column, for the rows that it has affected."""
+    """Run one Write and return the values of its only column, for the rows that it has affected."""
     with prepared_cursor() as cursor:
         cursor.execute(write.sql, write.params)
         return [value for (value,) in cursor.fetchall()]
@@ -187,7 +187,7 @@ def _counter_sql(
 
 @lru_cache(maxsize=200)
 def _columns(model: type[models.Model]) -> tuple[list[Any], GivenRows]:
-    """Return the stored fields of a model, the primary key first, and their columns."""
+    """Return the stored fields of a model and their columns, the primary key first, for the SQL of a Write."""
     stored = [field for field in model._meta.concrete_fields if field.db_returning is False]
     fields: list[Any] = sorted(stored, key=lambda field: not field.primary_key)
     return fields, GivenRows([_quoted(field.column) for field in fields], fields)

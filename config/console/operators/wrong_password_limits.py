@@ -47,7 +47,7 @@ class WrongPasswordLimits(AxesDatabaseHandler):
 
 
 def sign_in_wait_seconds(request: HttpRequest, name: str) -> int:
-    """Return how many seconds an operator must wait before the next try to sign in from the request's IP address, or 0."""
+    """Return how many seconds an operator must wait after wrong passwords from the request's IP address, or 0."""
     now: datetime = request.axes_attempt_time  # type: ignore[attr-defined]  # set by django-axes, as the address is
     address: str | None = request.axes_ip_address  # type: ignore[attr-defined]
     recent = AccessAttempt.objects.filter(attempt_time__gte=now - settings.AXES_COOLOFF_TIME)
@@ -77,7 +77,7 @@ def locked_out_page(request: HttpRequest, response: HttpResponse | None = None, 
 
 
 def sign_in_limit_address(request: HttpRequest) -> str | None:
-    """Return the client's IPv4 address or IPv6 /64 network, for counting failed sign-ins (AXES_CLIENT_IP_CALLABLE)."""
+    """Return the IPv4 address or IPv6 /64 network by which wrong passwords are counted (AXES_CLIENT_IP_CALLABLE)."""
     return _normalized(request.META.get("REMOTE_ADDR", ""))
 
 

@@ -33,7 +33,7 @@ class QueueSerializer(serializers.Serializer):
 
 
 class PeriodicWorkSerializer(serializers.Serializer):
-    """When the scheduler (Celery beat) and the deletion of expired rows last ran, as reported in /ops/status."""
+    """When Celery beat and the deletion of expired rows last ran, in the answer of /ops/status."""
 
     beat_at = serializers.DateTimeField(allow_null=True, help_text="When a task of the beat last reached a worker.")
     beat_alive = serializers.BooleanField()
@@ -64,7 +64,7 @@ class StatusSerializer(serializers.Serializer):
 
 
 class OperatorsWorkspaceSerializer(WorkspaceSerializer):
-    """A workspace in the operators' API; `paused_by` says who paused it: its owner, an operator or both."""
+    """A workspace in answers of /ops; `paused_by` says who paused it: its owner, an operator or both."""
 
     owner_email = serializers.CharField(source="owner_user.email")
     retention_tier = serializers.CharField()
@@ -96,7 +96,7 @@ class OperatorsWorkspacesQuery(PageQuery):
 
 
 class OperatorsDeliverySerializer(DeliverySerializer):
-    """A webhook delivery in the operators' API, with the id of its workspace."""
+    """A webhook delivery in answers of /ops, with the id of its workspace."""
 
     class Meta:
         model = Delivery
@@ -112,7 +112,7 @@ class OperatorsDeliveriesQuery(PageQuery):
 
 
 class ExactlyOneFieldBody(WriteBody):
-    """Base class of request bodies of the operators' API that must have exactly one of their fields, besides `dry_run`."""
+    """Base class of request bodies of /ops that must have exactly one of their fields, besides `dry_run`."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         choices = [name for name in self.get_fields() if name != "dry_run"]
@@ -122,7 +122,7 @@ class ExactlyOneFieldBody(WriteBody):
 
 
 class ReplayDeliveriesSerializer(ExactlyOneFieldBody):
-    """The webhook deliveries that an operator sends again: listed by id, or all permanently failed ones of a workspace."""
+    """The request to /ops to send webhook deliveries again: those with the given ids, or a workspace's dead letters."""
 
     ids = fields.StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MAX_IDS)
     workspace_id = fields.Identifier("wrk", required=False)
@@ -130,7 +130,7 @@ class ReplayDeliveriesSerializer(ExactlyOneFieldBody):
 
 @extend_schema_serializer(component_name="Replays")
 class ReplayResultSerializer(serializers.Serializer):
-    """The result of an operator's request to send webhook deliveries again."""
+    """The answer of /ops to the request to send webhook deliveries again."""
 
     replayed = serializers.IntegerField(help_text="Deliveries made due now, at most 10,000 in one call.")
     in_flight = serializers.IntegerField(help_text="Skipped, because an attempt is in progress.")
@@ -139,7 +139,7 @@ class ReplayResultSerializer(serializers.Serializer):
 
 @extend_schema_serializer(component_name="ReplayRequestShown")
 class ReplayRequestEchoSerializer(serializers.Serializer):
-    """An operator's request to send webhook deliveries again, as the response to its dry run repeats it."""
+    """The request to /ops to send webhook deliveries again, as the answer to its dry run repeats it."""
 
     ids = serializers.ListField(child=serializers.CharField(), required=False)
     workspace_id = serializers.CharField(required=False)
@@ -152,7 +152,7 @@ ReplayDeliveriesPreview = dry_run_serializer_class(
 
 @extend_schema_serializer(component_name="Rule")
 class RetentionRuleResultSerializer(serializers.Serializer):
-    """A retention rule in the operators' API, with the number of rows it deleted or, in a dry run, would delete."""
+    """One retention rule in the answer of /ops to a retention run, with the number of rows deleted or to delete."""
 
     name = serializers.CharField()
     rows = serializers.IntegerField()
@@ -160,7 +160,7 @@ class RetentionRuleResultSerializer(serializers.Serializer):
 
 @extend_schema_serializer(component_name="Retained")
 class RetentionResultSerializer(serializers.Serializer):
-    """The result of an operator's retention run: how many expired rows each rule deleted or, in a dry run, would delete."""
+    """The answer of /ops to a retention run: how many expired rows each rule deleted or, in a dry run, would delete."""
 
     rules = RetentionRuleResultSerializer(many=True)
     complete = serializers.BooleanField(help_text="False: expired rows are left for the next run.")
@@ -173,7 +173,7 @@ RunRetentionPreview = dry_run_serializer_class("OpsRetentionRun", would_delete=R
 
 @extend_schema_serializer(component_name="Reconciled")
 class BillingReconciliationResultSerializer(serializers.Serializer):
-    """The result of an operator's comparison of billing with the payment processor: the number of differences found."""
+    """The answer of /ops to billing's reconciliation with the payment processor: the number of differences found."""
 
     workspaces = serializers.IntegerField(help_text="Workspaces compared with the processor.")
     subscriptions_changed = serializers.IntegerField()
@@ -188,7 +188,7 @@ class ReconciledEnvelope(serializers.Serializer):
 
 @extend_schema_serializer(component_name="ReconcileScope")
 class BillingReconciliationScopeSerializer(serializers.Serializer):
-    """The result of a dry run of the comparison with the payment processor: how many workspaces it would compare."""
+    """The answer of /ops to a dry run of billing's reconciliation: how many workspaces it would compare."""
 
     workspaces = serializers.IntegerField()
 
@@ -197,7 +197,7 @@ ReconcileBillingPreview = dry_run_serializer_class("OpsBillingReconcile", would_
 
 
 class RevokeKeySerializer(ExactlyOneFieldBody):
-    """The API key that an operator revokes: given by its token or its id."""
+    """The request to /ops to revoke an API key, which is given by its token or its id."""
 
     token = fields.Text(required=False, max_length=200)
     id = fields.Identifier("key", required=False)
