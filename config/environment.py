@@ -99,7 +99,7 @@ def read_platform_settings() -> dict[str, str]:
 
 
 def storages_setting(url: str, *, production: bool = False) -> dict[str, dict[str, Any]]:
-    """Return Django's setting STORAGES for a `STORAGE_URL`: an S3 bucket, or local files if the URL is empty.
+    """Return the setting STORAGES from the variable `STORAGE_URL`: an S3 bucket, or local files if the URL is empty.
 
     In production, static files have hashes in their names (config/pages/static_files.py).
 

@@ -57,7 +57,7 @@ def crop_to_ratio(content: bytes, mime_type: str, ratio: float, position: CropPo
 
 
 def _box(size: tuple[int, int], ratio: float, position: CropPosition, orientation: int) -> tuple[int, int, int, int]:
-    """Return the part of the stored pixels that remains: left, top, right and bottom."""
+    """Return the part of an image's stored pixels that remains after cropping: left, top, right and bottom."""
     swapped = orientation in _SWAPS_SIDES
     width, height = reversed(size) if swapped else size
     too_wide = width > height * ratio

@@ -12,7 +12,7 @@ from workspaces.models import Workspace
 
 
 class MediaAsset(DueRow, TimestampedModel):
-    """An uploaded media file that passed all checks; `due_at` is set while a worker still has to create its thumbnail.
+    """The model of an uploaded media file that passed all checks; `due_at` is set while its thumbnail is not made yet.
 
     `sha256` and `size_bytes` are those of the stored file. Assets of a workspace with equal bytes share one stored file,
     which is deleted with the last of these assets.
@@ -64,7 +64,7 @@ class MediaAsset(DueRow, TimestampedModel):
         return f"{self.kind} {self.filename} ({self.id})"
 
     def media_info(self, alt_text: str | None = None) -> MediaInfo:
-        """Return the columns of this media asset that platforms check; a given `alt_text` replaces the stored alt text."""
+        """Return the columns of this MediaAsset row that platforms check; a given `alt_text` replaces the stored alt text."""
         return MediaInfo(
             kind=self.kind,  # type: ignore[arg-type]
             mime_type=self.mime_type,
@@ -77,7 +77,7 @@ class MediaAsset(DueRow, TimestampedModel):
 
 
 class PendingFile(models.Model):
-    """A file that is in the media storage, or is being stored there, but belongs to no media asset yet.
+    """The model of a file that is in the media storage, or is being stored there, but belongs to no MediaAsset yet.
 
     The row is created before the file. The row is deleted in the transaction in which an asset adopts the file. Rows of
     failed uploads remain, and the purge deletes their files. `abandoned` is set first, so that no asset can adopt the file
@@ -98,7 +98,7 @@ class PendingFile(models.Model):
 
 
 class MediaUsage(models.Model):
-    """The model of how much of its media quota a workspace uses: the bytes of its ready assets and pending files.
+    """The model of how much of its media quota a workspace uses: the bytes of its assets and pending files.
 
     The number is stored as a counter, because summing a large library for each upload would be slow. It is raised before a
     file is stored and lowered in the transaction that deletes the asset; `reconcile_media` recounts it.
@@ -112,7 +112,7 @@ class MediaUsage(models.Model):
 
 
 class MediaUse(models.Model):
-    """A mark that an unfinished post (the PostGroup `holder_id`) uses a media asset, so that the asset cannot be deleted."""
+    """The model of a mark that an unfinished post (`holder_id`) uses a MediaAsset, so that it cannot be deleted."""
 
     media = models.ForeignKey(MediaAsset, on_delete=models.CASCADE, related_name="uses")
     holder_id = models.CharField(max_length=30)

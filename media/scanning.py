@@ -249,7 +249,7 @@ def _command(name: str) -> bytes:
 
 
 def _stream(pieces: Iterable[bytes]) -> Iterable[bytes]:
-    """Yield clamd's scan command INSTREAM with the file in pieces, each after its length; a length of 0 ends the file."""
+    """Yield the command INSTREAM for the malware scanner clamd, with the file in pieces, each after its length."""
     yield _command("INSTREAM")
     for piece in pieces:
         if piece:

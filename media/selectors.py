@@ -19,12 +19,12 @@ MAX_SEARCH_WORDS = 8
 
 
 def undeleted_assets_of_all_workspaces() -> QuerySet[MediaAsset]:
-    """Return the media assets of all workspaces that are not deleted, even if their thumbnail is not made yet."""
+    """Media query: return the media assets that are not deleted, even those whose thumbnail is not made yet."""
     return MediaAsset.objects.filter(status=MediaAsset.Status.READY)
 
 
 def is_file_of_asset(key: str) -> bool:
-    """Return whether any media asset, even a deleted one, has its file or thumbnail under this storage key."""
+    """Media query: return whether any asset, even a deleted one, has its file or thumbnail under this storage key."""
     return MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists()
 
 
@@ -55,7 +55,7 @@ def search_assets(
 
 
 def get_asset_even_deleted(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
-    """Return a media asset of the workspace, even a deleted one. Raises ScopeMissing, NotFound."""
+    """Media query: return a media asset of the workspace, even a deleted one. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, LIST_SCOPES, write=False)
     rows = MediaAsset.objects.filter(workspace_id=workspace_id, pk=media_id)
     asset = rows.first() if is_id(media_id, "med") else None
@@ -65,17 +65,17 @@ def get_asset_even_deleted(*, caller: Caller, workspace_id: str, media_id: str) 
 
 
 def used_quota_bytes(workspace_id: str) -> int:
-    """Query how many bytes of its media quota a workspace uses."""
+    """Media query: return how many bytes of its media quota a workspace uses."""
     return MediaUsage.objects.filter(pk=workspace_id).values_list("used_bytes", flat=True).first() or 0
 
 
 def ids_of_unfinished_posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
-    """Query the ids of the unfinished posts (post groups) that use a media asset, newest first."""
+    """Media query: return the ids of the unfinished posts (post groups) that use a media asset, newest first."""
     return list(asset.uses.order_by("-holder_id").values_list("holder_id", flat=True)[:limit])
 
 
 def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> MediaAsset:
-    """Return the media asset with this id, if the caller may use the asset.
+    """Media query: return the media asset with this id, if the caller may use it.
 
     Raises ScopeMissing, NotFound, WorkspacePaused.
     """

@@ -44,13 +44,13 @@ def store_file(path: Path, key: str) -> None:
 
 
 def open_file(key: str) -> BinaryIO:
-    """Open a stored media file for reading. Raises FileNotFoundError, ServiceUnavailable."""
+    """Open a file in the media storage for reading. Raises FileNotFoundError, ServiceUnavailable."""
     with _converted_errors():
         return cast(BinaryIO, default_storage.open(key).file)
 
 
 def open_range(key: str, start: int, length: int) -> BinaryIO:
-    """Open a stored media file for reading at most `length` bytes from the offset `start`.
+    """Open a file in the media storage for reading at most `length` bytes from the offset `start`.
 
     The caller must not read more. Raises FileNotFoundError, ServiceUnavailable.
     """
@@ -63,13 +63,13 @@ def open_range(key: str, start: int, length: int) -> BinaryIO:
 
 
 def stored_size(key: str) -> int:
-    """Return the size of a stored media file in bytes. Raises FileNotFoundError, ServiceUnavailable."""
+    """Return the size in bytes of a file in the media storage. Raises FileNotFoundError, ServiceUnavailable."""
     with _converted_errors():
         return default_storage.size(key)
 
 
 def stored_time(key: str) -> datetime:
-    """Return the time at which a media file was stored. Raises FileNotFoundError, ServiceUnavailable."""
+    """Return the time at which the media storage got a file. Raises FileNotFoundError, ServiceUnavailable."""
     with _converted_errors():
         return default_storage.get_modified_time(key)
 
@@ -85,7 +85,7 @@ def signed_bucket_file_url(key: str, *, seconds: int, method: str, mime_type: st
 
 
 def remove_file(key: str) -> None:
-    """Remove a media file from the storage, if it exists. Raises ServiceUnavailable."""
+    """Remove a file from the media storage, if it exists. Raises ServiceUnavailable."""
     with _converted_errors():
         default_storage.delete(key)
 

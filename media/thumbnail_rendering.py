@@ -47,7 +47,7 @@ class Thumbnail:
 
 
 def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
-    """Render the thumbnail of an inspected image, rotated by its EXIF orientation.
+    """Render the thumbnail of an uploaded image, rotated by its EXIF orientation.
 
     An animation's thumbnail shows the first frame. Returns None if decoding would need more than MAX_WORKING_BYTES. Raises
     the decoder's error for a broken file.
@@ -70,7 +70,7 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
 def render_video_thumbnail(
     opened: Callable[[], BinaryIO], *, mime_type: str, sides: tuple[int, int], seconds: float
 ) -> Thumbnail | None:
-    """Render a video's thumbnail from one of its frames with ffmpeg; returns None if FFMPEG is not set.
+    """Render the thumbnail of an uploaded video from one of its frames with ffmpeg; returns None if FFMPEG is not set.
 
     `opened` opens the video as a local file; `sides` is its displayed size. Raises NoFrame, subprocess.TimeoutExpired, and
     the errors of `opened`.
@@ -123,7 +123,7 @@ def _mode_of(image: Image.Image) -> str:
 
 
 def convert_to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """Convert an image to sRGB (RGB or RGBA), which browsers assume; invalid colour profiles are ignored."""
+    """Convert an image to sRGB before its thumbnail or crop is encoded; invalid colour profiles are ignored."""
     mode = "RGBA" if image.mode == "RGBA" else "RGB"
     if profile:
         try:

@@ -24,7 +24,7 @@ from media.serializers import (
 
 
 def media_response_for_repeated_upload(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the response to an upload request that repeats an earlier Idempotency-Key: the media asset as it is now.
+    """Return the API view's response to an upload that repeats an Idempotency-Key: the media asset as it is now.
 
     The URLs of the first response may have expired.
     """

@@ -23,7 +23,7 @@ MAX_TARGETS_BEFORE, MAX_TARGETS_AHEAD = 500, 1500  # those nearest to now
 
 
 def require_person(caller: Caller, workspace_id: str, *, write: bool) -> None:
-    """Raise an ApiError unless the caller is a person of the workspace, who may read its posts.
+    """Raise an ApiError unless the caller of a query of calendar feeds is a person who may read the workspace's posts.
 
     Raises NotFound, UserSessionRequired, WorkspacePaused.
     """

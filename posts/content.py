@@ -18,7 +18,7 @@ from posts.states import TargetStatus
 
 
 class Unchanged(Enum):
-    """The value of a field of a PostEdit that keeps the stored value of the post, where None means null."""
+    """The value of a PostEdit's field that keeps what the post has, because None means null there."""
 
     UNCHANGED = "unchanged"
 
@@ -28,7 +28,7 @@ UNCHANGED = Unchanged.UNCHANGED
 
 @dataclass(frozen=True)
 class TargetWrite:
-    """An account to publish a post to, with platform options, and with a text and a time instead of the post's own.
+    """A target in the input of a post to create or edit: the account, its options, and its own text and time if any.
 
     `slot`: the time is the next free slot of the account; with `scheduled_at`, it is the slot at that time, which the target
     takes or keeps. The API knows only the next one.
@@ -44,19 +44,19 @@ class TargetWrite:
 
 @dataclass(frozen=True)
 class MediaWrite:
-    """A media asset to attach to a post; `alt_text` is used instead of the asset's own alternative text."""
+    """A media asset in the input of a post to create or edit; `alt_text` replaces the asset's own."""
 
     media_id: str
     alt_text: str | None = None
 
     def as_stored_json(self) -> dict[str, str]:
-        """Return the entry of the JSON field `PostGroup.media` for this asset of a post to write."""
+        """Return the entry for this MediaWrite in the JSON field `PostGroup.media`."""
         return {"media_id": self.media_id} | ({} if self.alt_text is None else {"alt_text": self.alt_text})
 
 
 @dataclass(frozen=True)
 class PostWrite:
-    """A post to create: its content, its publishing time (None: now), and who receives its events."""
+    """The input of services that create a post: its content, its time (None: now), and who receives its events."""
 
     text: str
     targets: tuple[TargetWrite, ...]
@@ -76,7 +76,7 @@ class PostWrite:
 
 @dataclass(frozen=True)
 class PostEdit:
-    """The changes to a stored post; None keeps the stored text, targets, media and metadata.
+    """The input of services that edit a stored post; None keeps the stored text, targets, media and metadata.
 
     `scheduled_at` is None to remove a draft's publishing time.
     """
@@ -125,12 +125,12 @@ def target_writes_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
 
 
 def own_scheduled_at(group: PostGroup, target: PostTarget) -> datetime | None:
-    """Return the time of a stored target if it is another one than the post group's."""
+    """Return the `scheduled_at` of a stored target for a TargetWrite, if it is not that of the post group."""
     return None if target.scheduled_at == group.scheduled_at and not target.slot else target.scheduled_at
 
 
 def keep_taken_slots(group: PostGroup, edit: PostEdit) -> PostEdit:
-    """Return an edit whose targets with `slot` stay in the slots that they have taken, unless these have passed."""
+    """Return a PostEdit whose targets with `slot` stay in the slots that they have taken, unless these have passed."""
     coming = [each for each in group.targets.all() if each.slot and each.scheduled_at and each.scheduled_at > timezone.now()]
     taken = {each.account_id: each.scheduled_at for each in coming}
     targets = [

@@ -35,8 +35,10 @@ from posts.services.update import plan_update
 
 
 class MakePlan(Protocol):
+    """The type of the functions that make the plan of a post operation, one for each planned operation."""
+
     def __call__(self, caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
-        """Make the plan of a post operation from a request's validated fields; `post_group_id` is "" for a new post."""
+        """Make the plan of a post operation from the validated fields of a request; `post_group_id` is "" for a new post."""
 
 
 @dataclass(frozen=True)

@@ -58,12 +58,12 @@ class GroupChange:
 
     @property
     def targets(self) -> list[PostTarget]:
-        """Return the targets of the planned post group as they will be, in their order."""
+        """Return the targets of this GroupChange as the plan makes them, in their order."""
         return list(self.after.targets.all())
 
     @property
     def targets_before(self) -> list[PostTarget]:
-        """Return the targets of the planned post group as they are stored now, in their order."""
+        """Return the targets of this GroupChange as they are stored before the plan, in their order."""
         return list(self.before.targets.all()) if self.before else []
 
     @property
@@ -117,7 +117,7 @@ class Plan:
 
     @cached_property
     def hashed_data(self) -> dict[str, Any]:
-        """Return the JSON data of a plan of posts from which its hash is computed.
+        """Return the JSON data of this Plan of posts from which its hash is computed.
 
         The same request in the same circumstances has the same content: ids of new rows, the current time, balances, trace
         ids, metadata and the caller are left out.
@@ -131,7 +131,7 @@ class Plan:
 
     @cached_property
     def hash(self) -> str:
-        """Return the hash of a plan of posts, or that of the agent's stored plan which a person has approved.
+        """Return the hash of this Plan of posts, or that of the agent's stored plan which a person has approved.
 
         It is `sha256:` and 64 hex digits over the canonical JSON (RFC 8785) of the content.
         """
@@ -162,7 +162,7 @@ def _hashed_change(change: GroupChange) -> dict[str, Any]:
 def _hashed_group(
     group: PostGroup, assets: Mapping[str, MediaAsset], moment: datetime | None, due: datetime | None
 ) -> dict[str, Any]:
-    """Return the hashed content of a post group. A target whose time is `due` is published at the `moment` of the group."""
+    """Return the content of a post group for a plan's hash. A target with a time `due` is published at the `moment`."""
     return {
         "status": str(group.status),
         "text": group.text,
@@ -190,7 +190,7 @@ def _hashed_group(
 
 
 def hashed_attachment(entry: Mapping[str, str], assets: Mapping[str, MediaAsset]) -> dict[str, Any]:
-    """Return an attached media asset as the content of a plan: its bytes' hash and its alternative text, not its id."""
+    """Return an attached media asset for a plan's hash: the hash of its bytes and its alternative text, not its id."""
     asset = assets.get(entry["media_id"])
     alt_text = entry.get("alt_text", asset.alt_text if asset else None)
     return {"sha256": asset.sha256 if asset else None, "alt_text": alt_text}

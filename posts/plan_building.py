@@ -45,7 +45,7 @@ STATUSES_WITH_EVENT_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CO
 
 @dataclass(frozen=True)
 class BatchRows:
-    """What the posts of a batch refer to, read for all of them at once: accounts and media by id, and earlier duplicates."""
+    """What building the plan of a batch reads for all its posts at once: accounts and media by id, and duplicates."""
 
     accounts: Mapping[str, ConnectedAccount]
     assets: Mapping[str, MediaAsset]
@@ -54,7 +54,7 @@ class BatchRows:
 
     @classmethod
     def read(cls, caller: Caller, workspace_id: str, posts: Sequence[PostWrite]) -> BatchRows:
-        """Read the accounts, media and duplicates of a batch of posts with three queries. Skips invalid posts."""
+        """Read, to build the plan of a batch, its accounts, media and duplicates with three queries. Skips invalid posts."""
         accounts = find_target_accounts(workspace_id, [target for post in posts for target in post.targets])
         assets = workspace_assets_by_id(workspace_id, (each.media_id for post in posts for each in post.media))
         inputs: list[TargetToValidate] = []
@@ -131,7 +131,7 @@ def _build_group(caller: Caller, workspace_id: str, post: PostWrite, status: Gro
 
 
 def is_released(group: PostGroup) -> bool:
-    """Return whether a post group that is not published yet will be, without further approval; its price is held then."""
+    """Return whether a planned post group will be published without further approval; its price is held then."""
     return group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
 
 
@@ -157,7 +157,7 @@ def build_target(
 
 
 def initial_status_for_caller(caller: Caller, wanted: GroupStatus) -> GroupStatus:
-    """Return the status of a new post: the wanted status, or pending_confirmation if the caller needs a person's approval.
+    """Return the status of a planned new post: the wanted one, or pending_confirmation if the caller needs approval.
 
     Raises AgentModeForbids.
     """
@@ -169,7 +169,7 @@ def initial_status_for_caller(caller: Caller, wanted: GroupStatus) -> GroupStatu
 
 
 def find_target_accounts(workspace_id: str, targets: Sequence[TargetWrite]) -> dict[str, ConnectedAccount]:
-    """Return the workspace's accounts that a post request names as targets, in a dictionary by account id.
+    """Query the workspace's accounts for the targets from which a plan is built; returns them by id, without missing ones.
 
     Runs one query.
     """
@@ -185,7 +185,7 @@ def build_target_inputs(
     sandbox: bool,
     media: tuple[AttachedMedia, ...],
 ) -> list[TargetToValidate]:
-    """Combine each target of a post request with its account, text, options and media for validation.
+    """Build the targets to validate of a planned post: each with its account, text, options and media.
 
     Raises ValidationFailed, AccountNotAllowed.
     """
@@ -220,12 +220,12 @@ def build_target_inputs(
 
 
 def capped_agent_id(caller: Caller, group: PostGroup) -> str | None:
-    """Return the agent whose spend caps limit a post's price: the calling agent, or else the agent that created the post."""
+    """Return the agent whose caps limit the price of a planned post: the calling agent, or else the post's creator."""
     return caller.agent_id or group.agent_id
 
 
 def stored_target_inputs(group: PostGroup, assets: Mapping[str, MediaAsset]) -> list[TargetToValidate]:
-    """Return a stored post group's targets with current accounts and media, so that the content can be validated again.
+    """Build the targets to validate of a stored post group, with its current accounts and media.
 
     Raises ValidationFailed for a deleted asset.
     """
@@ -239,7 +239,7 @@ def stored_target_inputs(group: PostGroup, assets: Mapping[str, MediaAsset]) -> 
 
 
 def refuse_caller_needing_approval(caller: Caller) -> None:
-    """Raise AgentModeForbids if an agent, or Forbidden if an editor, needs a person's approval to publish."""
+    """Refuse to build a plan that publishes without the approval that the caller needs: an agent or an editor."""
     if caller.needs_approval and caller.is_user:
         raise Forbidden(APPROVAL_MESSAGE, suggested_action="Ask an owner or admin to do it.")
     if caller.needs_approval:
@@ -257,7 +257,7 @@ def validate_content(
     duplicates: Mapping[tuple[str, str, bool], str] | None = None,
     ignored: Container[str] = (),
 ) -> Validation:
-    """Validate the content of a planned post group. Raises ContentInvalid for errors; a draft may have errors.
+    """Validate the content of a post group whose plan is built. Raises ContentInvalid; a draft may have errors.
 
     `group_id` is the id of a stored group, which is not reported as a duplicate of itself. `duplicates` are given if found.
     The targets with the `ignored` account ids are not changed, so their content need not be valid any more.
@@ -275,7 +275,7 @@ def _only_sandbox(accounts: Mapping[str, ConnectedAccount], targets: Sequence[Ta
 
 
 def _agent_url(caller: Caller) -> str | None:
-    """Return the webhook URL of the calling agent, which receives events of posts that have no webhook URL."""
+    """Return the webhook URL of the calling agent, which a planned post without a webhook URL gets."""
     if caller.agent_id is None:
         return None
     return Agent.objects.filter(pk=caller.agent_id).values_list("webhook_url", flat=True).first()

@@ -35,7 +35,7 @@ SEARCHED_FAILED_POSTS, MISSED_POSTS_SHOWN = 1000, timedelta(days=7)
 
 
 def groups_with_targets() -> QuerySet[PostGroup]:
-    """Return a queryset of post groups that also loads each group's targets, in their order."""
+    """Return the queryset of post groups that also loads each group's targets, in their order."""
     return PostGroup.objects.prefetch_related(Prefetch("targets", PostTarget.objects.order_by("position")))
 
 
@@ -52,7 +52,7 @@ def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> N
 def get_post_group(
     *, caller: Caller, post_group_id: str, scope: str | AnyScope = "posts.read", write: bool = False
 ) -> PostGroup:
-    """Return the post group with this id, if the caller may read it. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """Query the post group with this id, if the caller may read it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     targets = _targets_of_group(post_group_id) if is_id(post_group_id, "pgr") else []
     if not targets or (not caller.is_user and targets[0].group.workspace_id != caller.workspace_id):
         raise missing_or_foreign_id_error(None, "post group")
@@ -63,7 +63,7 @@ def get_post_group(
 
 
 def get_post_group_rows(*, caller: Caller, post_group_id: str) -> tuple[Any, list[Any]]:
-    """Return named tuples of a post group and of its targets, if the caller may read them. Raises NotFound, ScopeMissing."""
+    """Query a post group and its targets as named tuples, if the caller may read them. Raises NotFound, ScopeMissing."""
     rows = _targets_of_group.named_tuples(post_group_id) if is_id(post_group_id, "pgr") else []
     if not rows or (not caller.is_user and rows[0][1].workspace_id != caller.workspace_id):
         raise missing_or_foreign_id_error(None, "post group")
@@ -77,7 +77,7 @@ _CONTENT_COLUMNS = ("account_id", "content_sha256", "sandbox", "group_id", "stat
 
 @cache
 def _sent_contents_statement() -> tuple[str, ColumnConverters]:
-    """Return the SELECT of recent targets with given accounts and contents; made once, because each new post runs it.
+    """Return the query of recent targets with given accounts and contents; made once, because each new post runs it.
 
     It has no join: PostgreSQL plans it for each post, since the number of accounts varies, and a join doubles that time.
     """
@@ -92,7 +92,7 @@ def _sent_contents_statement() -> tuple[str, ColumnConverters]:
 
 
 def _sent_contents(accounts: Iterable[str], hashes: Iterable[str], since: datetime) -> Sequence[Sequence[Any]]:
-    """Query the columns _CONTENT_COLUMNS of targets with these contents that were created since a time, oldest first."""
+    """Query the columns of targets with these contents that were created since a time, oldest first."""
     made = PostTarget._meta.get_field("created_at").get_db_prep_value(since, connection)
     sql, converters = _sent_contents_statement()
     return read_rows(sql, [list_parameter(accounts), list_parameter(hashes), made], converters)
@@ -101,7 +101,7 @@ def _sent_contents(accounts: Iterable[str], hashes: Iterable[str], since: dateti
 def find_duplicate_posts(
     *, contents: Iterable[tuple[str, str, bool]], ignored_group_id: str = ""
 ) -> dict[tuple[str, str, bool], str]:
-    """Find posts with the given contents that were sent to the same accounts within the last 24 hours.
+    """Query posts with the given contents that were sent to the same accounts within the last 24 hours.
 
     `contents` are content keys (account id, content hash, sandbox); the result maps each key to the id of the earlier group.
     The group `ignored_group_id` is ignored.
@@ -123,21 +123,21 @@ def find_duplicate_posts(
 
 
 def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[PostGroup]:
-    """Return a page of the post groups that await approval, oldest first. Raises ScopeMissing, NotFound."""
+    """Query a page of the post groups that await approval, oldest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = groups_with_targets().filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return paginate_earliest_first(rows, field="created_at", limit=limit, cursor=cursor)
 
 
 def missed_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
-    """Return the newest post groups whose times were missed in the last seven days. Raises ScopeMissing, NotFound."""
+    """Query the newest post groups whose times were missed in the last seven days. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
     found = missed_post_ids(workspace_id=workspace_id)[:limit]
     return list(groups_with_targets().filter(pk__in=found).order_by("-pk"))
 
 
 def missed_post_ids(*, workspace_id: str, among: Sequence[str] | None = None) -> list[str]:
-    """Return the ids of failed post groups with targets whose times were missed, newest first.
+    """Query the ids of failed post groups with targets whose times were missed, newest first.
 
     They are those of the last seven days among the newest 1,000 that failed, or those of `among`, whenever they were missed.
     """
@@ -152,7 +152,7 @@ def missed_post_ids(*, workspace_id: str, among: Sequence[str] | None = None) ->
 
 
 def accounts_selectable_for_post(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:
-    """Return the accounts that a person can choose for a post: up to 200 connected accounts, and those in `chosen`.
+    """Query the accounts that a person can choose for a post: up to 200 connected ones, and those in `chosen`.
 
     Real accounts come before sandbox accounts. `chosen` accounts are included even if disconnected. Raises ScopeMissing,
     NotFound.
@@ -181,7 +181,7 @@ def search_posts(
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostSummary]:
-    """Return a page of the workspace's post groups that match all filters of a search, newest first.
+    """Query a page of the workspace's post groups that match all filters of a search, newest first.
 
     With `text` or `tag`, only groups whose text contains it or that have the tag; each page then searches at most
     SEARCHED_TEXTS groups and may be empty.
@@ -205,13 +205,13 @@ def search_posts(
 
 
 def tags_of_posts(group_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return the tags of those post groups that have any. Runs one query."""
+    """Query the tags of those of these post groups that have any, in one query."""
     rows = PostGroup.objects.filter(pk__in=group_ids, metadata__has_key=TAGS_KEY).values_list("pk", "metadata")
     return {pk: tags_of_metadata(metadata) for pk, metadata in rows}
 
 
 def workspace_timezone_name(*, workspace_id: str) -> str:
-    """Return the name of the workspace's default time zone, in which lists of posts give local times."""
+    """Query the name of the workspace's default time zone, in which lists of posts give local times."""
     return Workspace.objects.values_list("default_timezone", flat=True).get(pk=workspace_id)
 
 

@@ -29,7 +29,7 @@ from posts.attached_media import AttachedMedia
 
 @dataclass(frozen=True)
 class TargetToValidate:
-    """One target of a post to validate: an account with the text, options and media to publish there."""
+    """A target of a post before its validation: an account with the text, options and media to publish there."""
 
     account: ConnectedAccount
     text: str | None
@@ -43,33 +43,33 @@ class TargetToValidate:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """Return what a post target's account accepts: the platform's limits for the account's server and OAuth scopes."""
+        """Return the capabilities against which a target is validated, for its account's server and OAuth scopes."""
         return get_adapter(self.account.platform).capabilities_for(self.account.details_for_capabilities())
 
     @property
     def text_length(self) -> int:
-        """Return the length of the text to validate, as the target's platform counts it."""
+        """Return the length of the text of a target to validate, as its platform counts it."""
         return self.cached(self.capabilities.text.count, self.shown_text)
 
     @property
     def text_limit(self) -> int:
-        """Return the maximum length that validation allows for a target's text; it may depend on media and options."""
+        """Return the maximum length of the text of a target to validate; it may depend on media and options."""
         return text_limit(self.capabilities.text, self.options, self.media_kinds)
 
     @property
     def media_kinds(self) -> list[MediaKind]:
-        """Return the kinds of media, such as image or video, that validation checks for a post target, in order."""
+        """Return the kinds of media, such as image or video, of a target to validate, in order."""
         return [attached.media_info.kind for attached in self.media]
 
     @property
     def link_card_url(self) -> str | None:
-        """Return the URL in the validated text for which the service makes a link card, or None if it makes no card."""
+        """Return the URL in the text of a target to validate for which the service makes a link card; None without a card."""
         adapter = get_adapter(self.account.platform)
         return adapter.link_card_url(self.shown_text, self.options, with_media=bool(self.media))
 
     @property
     def poll(self) -> dict[str, Any] | None:
-        """Return the poll of a validated target as {choices, duration_minutes, multiple}; None without a supported poll."""
+        """Return the poll of a target to validate as {choices, duration_minutes, multiple}; None without a supported poll."""
         poll = poll_in_options(self.options)
         if poll is None or self.capabilities.poll is None:
             return None
@@ -82,14 +82,14 @@ class TargetToValidate:
 
     @property
     def duplicate_sha256(self) -> str:
-        """Return the hash of a validated post's texts, poll choices and media ids, by which repeats are recognized."""
+        """Return the hash of the texts, poll choices and media ids of a target to validate, which is equal for duplicates."""
         texts = [self.shown_text, *further_segment_texts(self.options), *poll_choices_in_options(self.options)]
         shown = [*texts, *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 
     @property
     def duplicate_detection_key(self) -> tuple[str, str, bool]:
-        """Return the key by which validation finds repeated posts: account id, content hash, and a flag for simulation."""
+        """Return the key by which validation finds duplicates of a target: account, content hash, whether it is simulated."""
         return self.account.id, self.duplicate_sha256, self.sandbox
 
     @property
@@ -99,7 +99,7 @@ class TargetToValidate:
 
     @property
     def price_cents(self) -> int:
-        """Return the price in cents of a validated post target, which for a thread may be the sum of its posts' prices."""
+        """Return the price in cents of a target to validate, which for a thread may be the sum of its posts' prices."""
         return sum(post_price_cents(self.account.platform, has_url=has_url) for has_url in self._billed)
 
     @cached_property
@@ -114,7 +114,7 @@ class TargetToValidate:
 
 @dataclass(frozen=True)
 class TargetValidation:
-    """The validation result of one target of a post."""
+    """The result of validating one target of a post: its issues, with the target that was validated."""
 
     target: TargetToValidate
     text_length: int
@@ -125,7 +125,7 @@ class TargetValidation:
         return not any(issue.severity == "error" for issue in self.issues)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the validation result of a post target as JSON data for API responses."""
+        """Return this TargetValidation (the result of validating one target) as JSON data for API responses."""
         return {
             "platform": self.target.account.platform,
             "connected_account_id": self.target.account.id,
@@ -140,7 +140,7 @@ class TargetValidation:
 
 @dataclass(frozen=True)
 class Validation:
-    """What the validation of a post group found: the validation results of its targets, and further issues."""
+    """The result of validating a post: a TargetValidation for each target, and issues of the post as a whole."""
 
     targets: list[TargetValidation]
     issues: list[Issue] = field(default_factory=list)
@@ -155,6 +155,7 @@ class Validation:
 
     @property
     def errors(self) -> list[Issue]:
+        """Return the issues of the validated post that keep it from being published, without the warnings."""
         return [issue for issue in self.all_issues if issue.severity == "error"]
 
     @property
@@ -162,7 +163,7 @@ class Validation:
         return sum(each.target.price_cents for each in self.targets)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the validation result of a post as JSON data for API responses, with the fields of ValidationSerializer."""
+        """Return this Validation of a post as JSON data for API responses, with the fields of ValidationSerializer."""
         return {
             "valid": self.valid,
             "estimated_cost_cents": self.estimated_cost_cents,
@@ -174,7 +175,7 @@ class Validation:
 def validate(
     targets: Sequence[TargetToValidate], *, group_id: str = "", duplicates: Mapping[tuple[str, str, bool], str] | None = None
 ) -> Validation:
-    """Validate each target of a post against what its platform and account accept.
+    """Validate each target of a post against what its platform and account accept, and return the Validation.
 
     One query finds duplicates of earlier posts, unless the caller has found them (`duplicates`). `group_id` is the group that
     has this content already; it does not count as sent before. Raises PayloadTooLarge if the validation takes too much CPU
@@ -190,7 +191,7 @@ def validate(
 
 
 def find_duplicates(targets: Iterable[TargetToValidate], *, group_id: str = "") -> dict[tuple[str, str, bool], str]:
-    """Return the earlier post group of each content that was sent to its account within the last 24 hours."""
+    """Find duplicates during validation: by content, the post group that was sent to its account in the last 24 hours."""
     contents = [target.duplicate_detection_key for target in targets if target.shown_text or target.media]
     return selectors.find_duplicate_posts(contents=contents, ignored_group_id=group_id)
 

@@ -58,12 +58,12 @@ RELEASE_ERRORS = (*SPEND_ERRORS, "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "W
 
 
 def _replay_post_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the response to a repeated API request (same idempotency key): the changed post group as it is now."""
+    """Return the API view's response to a repeated request (same idempotency key): the post group as it is now."""
     return {"post_group": selectors.groups_with_targets().get(pk=record.resource_id)}
 
 
 def replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the response to a repeated batch request (same idempotency key): the created post groups as they are now."""
+    """Return the API view's response to a repeated batch request (same idempotency key): the post groups as they are now."""
     ids: list[str] = record.body or []
     found = selectors.groups_with_targets().in_bulk(ids)
     return {"post_groups": [found[group_id] for group_id in ids]}
@@ -237,7 +237,7 @@ class PostViewSet(OperationViewSet):
 
 
 def plan_and_commit_call(call: Call, post_group_id: str = "", *, status: int = 200) -> Reply | DryRunReply:
-    """Run the operation of a request: make its plan and commit it, or show the plan if the request is a dry run."""
+    """Run the operation of an API view on posts: make its plan and commit it, or show the plan in a dry run."""
     wait = call.data.pop("wait", False)
     make_plan = PLANNED_OPERATIONS[call.operation.name].make_plan
     plan = plan_and_commit(
@@ -255,7 +255,7 @@ def _posts_json(page: Page[PostSummary], timezone: str) -> dict[str, Any]:
 
 
 def _reply(plan: Plan, status: int, *, wait: bool = False) -> Reply:
-    """Return the API response to a committed plan. With `wait`, it is sent once the group is finished."""
+    """Return the API view's response to a committed plan of posts. With `wait`, it is sent once the group is finished."""
     if plan.batch:
         groups = [change.after for change in plan.changes]
         return Reply({"post_groups": groups}, status, replay_data=[group.id for group in groups])

@@ -58,7 +58,7 @@ class ClaimExclusions:
     hosts: set[str]
 
     def as_condition(self) -> Q:
-        """Return the query condition for the webhook deliveries that a claim skips.
+        """Return the query condition for the deliveries of workspaces and hosts that a claim skips, as their share is full.
 
         The queried rows need the alias `holder`.
         """
@@ -142,7 +142,7 @@ class HostShares(FairShares):
         return taken
 
     def record_long_wait(self, holder: str) -> None:
-        """Record that a running webhook attempt has had no answer for QUICK_SECONDS."""
+        """Count a running webhook attempt as slow in its host's share, because it had no answer for QUICK_SECONDS."""
         self._long_waits[holder] += 1
         self._tally = None
 

@@ -16,7 +16,7 @@ from workspaces.models import Workspace
 
 
 class SigningSecret(TimestampedModel):
-    """A workspace's webhook signing secret, and for a day after a rotation also the previous secret."""
+    """The model of a workspace's webhook signing secret, and for a day after a rotation also the previous secret."""
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="+")
     secret = EncryptedJSONField()
@@ -34,7 +34,7 @@ class SigningSecret(TimestampedModel):
 
 
 class Event(models.Model):
-    """A stored webhook event of a post group or of another object, such as an API key.
+    """The model of a webhook event of a post group or of another object, such as an API key.
 
     Either `post_group_id` or `subject_id` is set; `sequence` counts its events. `payload` is the exact body of every delivery
     attempt. Events of other objects are stored but not delivered.
@@ -86,7 +86,7 @@ FINISHED_DELIVERY_STATUSES = [DeliveryStatus.DELIVERED, DeliveryStatus.DEAD_LETT
 
 
 class Delivery(DueRow):
-    """A webhook event's delivery to one URL; `due_at` is the time of the next attempt, or null if there will be none.
+    """The model of a webhook event's delivery to one URL; `due_at` is the time of the next attempt, null if there is none.
 
     `host` is the URL's host and port, "" if the URL is not allowed. `attempts` counts across replays; `earlier_attempts` are
     those before the last replay, after which the retry schedule starts again.
@@ -129,23 +129,23 @@ class Delivery(DueRow):
         return f"{self.id} to {self.host}"
 
     def is_in_flight(self, now: datetime) -> bool:
-        """Return whether a worker is sending the webhook delivery now, that is, the worker's claim has not expired."""
+        """Return whether a worker is sending this Delivery row now, that is, whether its claim has not expired."""
         return self.lease_until is not None and self.lease_until > now
 
     def mark_delivered(self, now: datetime) -> None:
-        """Mark this webhook delivery as delivered, without saving it."""
+        """Mark this Delivery row as delivered, without saving it."""
         self.status, self.due_at, self.delivered_at = DeliveryStatus.DELIVERED, None, now
 
     def mark_retrying(self, due_at: datetime) -> None:
-        """Mark this webhook delivery as to be sent again at `due_at`, without saving it."""
+        """Mark this Delivery row as to be sent again at `due_at`, without saving it."""
         self.status, self.due_at = DeliveryStatus.RETRYING, due_at
 
     def mark_dead_letter(self, now: datetime) -> None:
-        """Mark this webhook delivery as given up (a dead letter), without saving it."""
+        """Mark this Delivery row as given up (a dead letter), without saving it."""
         self.status, self.due_at, self.given_up_at = DeliveryStatus.DEAD_LETTER, None, now
 
     def reset_for_replay(self, now: datetime) -> None:
-        """Reset this webhook delivery for a replay, without saving it: its retry schedule starts again.
+        """Reset this Delivery row for a replay, without saving it: its retry schedule starts again.
 
         A new fence number makes the results of older attempts ineffective.
         """

@@ -32,14 +32,14 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> User:
-        """Create an operator for `createsuperuser`. Raises ValidationError for a weak password."""
+        """Create a User row of an operator for `createsuperuser`. Raises ValidationError for a weak password."""
         if password is not None:
             validate_password(password, self.model(username=username, **fields))
         return self.create_user(username, password, is_staff=True, is_superuser=True, **fields)
 
 
 class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
-    """A user of the service: a person or a program. Provider users are identified by issuer and subject, not by e-mail."""
+    """The model of a user: a person or a program. Provider users are identified by issuer and subject, not by e-mail."""
 
     id = PrefixedIdField("usr")
     username = models.CharField(max_length=150, unique=True)
@@ -82,7 +82,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
         return salted_hmac("workspaces.session", seal, secret=secret, algorithm="sha256").hexdigest()
 
     def clear_personal_data(self) -> None:
-        """Clear the user's personal data, password and rights in memory; the caller saves the row.
+        """Clear this User row's personal data, password and rights in memory; the caller saves the row.
 
         The row stays, because other rows refer to it.
         """
@@ -94,7 +94,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
 
 
 class UserSession(models.Model):
-    """A browser session of a signed-in user, as shown to the user. It is deleted together with Django's session."""
+    """The model of a user's browser session, as shown to the user. It is deleted together with Django's session."""
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, db_constraint=False, related_name="user_session")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
@@ -114,7 +114,7 @@ WORKSPACE_FIELDS_IN_PLANS = (  # the fields of a workspace in the plans of opera
 
 
 class Workspace(TimestampedModel):
-    """A workspace, which has its own members, data and bill. Amounts of money are in US cents."""
+    """The model of a workspace, which has its own members, data and bill. Amounts of money are in US cents."""
 
     id = PrefixedIdField("wrk")
     name = models.CharField(max_length=200)
@@ -143,13 +143,13 @@ class Workspace(TimestampedModel):
 
     @property
     def paused_by(self) -> list[str]:
-        """Return who has paused the workspace: its owner, an operator of the service, both or nobody."""
+        """Return who has paused this Workspace row: its owner, an operator of the service, both or nobody."""
         pauses = {"owner": self.owner_paused_at, "operator": self.operator_paused_at}
         return [who for who, since in pauses.items() if since]
 
 
 class Member(TimestampedModel):
-    """The membership of a user in a workspace, with the user's role.
+    """The model of a user's membership in a workspace, with the user's role.
 
     What each role may do is in `SCOPES_OF_ROLES`. "member" is the API's word for a viewer.
     """
@@ -178,7 +178,7 @@ class Member(TimestampedModel):
 
 
 class EndedIdentity(models.Model):
-    """A keyed hash of a deleted user's issuer and subject, by which the user's old provider tokens are refused."""
+    """The model of a deleted user's hashed issuer and subject, by which the user's old provider tokens are refused."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     ended_at = models.DateTimeField()
@@ -191,14 +191,14 @@ class EndedIdentity(models.Model):
 
     @staticmethod
     def digests(issuer: str, subject: str) -> list[str]:
-        """Return the keyed hashes of a deleted user's identity: by SECRET_KEY and by each of SECRET_KEY_FALLBACKS."""
+        """Return the keyed hashes of an identity for EndedIdentity rows: by SECRET_KEY and each of SECRET_KEY_FALLBACKS."""
         keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
         named = f"{issuer}\n{subject}"
         return [salted_hmac("workspaces.ended", named, secret=key, algorithm="sha256").hexdigest() for key in keys]
 
 
 class OutgoingMail(DueRow):
-    """An e-mail that a worker sends. The content is encrypted, and deleted once the e-mail is sent or has finally failed."""
+    """The model of an e-mail that a worker sends. Its content is encrypted, and deleted once it is sent or given up."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     content = EncryptedJSONField(null=True)  # as services/mail.py writes it
@@ -218,12 +218,12 @@ class OutgoingMail(DueRow):
 
     @property
     def is_given_up(self) -> bool:
-        """Return whether the outgoing e-mail has finally failed: it could not be sent and is not tried again."""
+        """Return whether this OutgoingMail row was given up: it could not be sent and is not tried again."""
         return self.sent_at is None and self.due_at is None
 
 
 class SignInLink(models.Model):
-    """A link by which the owner of an e-mail address signs in once. The token of the link is only in the e-mail."""
+    """The model of a link by which the owner of an e-mail address signs in once. Its token is only in the e-mail."""
 
     token_sha256 = models.CharField(max_length=64, unique=True)
     email = models.EmailField(db_index=True)  # as `normalize_email` returns it
@@ -236,7 +236,7 @@ class SignInLink(models.Model):
 
 
 class Invitation(TimestampedModel):
-    """An invitation of an e-mail address to a workspace. The row is deleted when the invitation is accepted or withdrawn."""
+    """The model of an invitation of an e-mail address to a workspace; deleted when it is accepted or withdrawn."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField()  # as `normalize_email` returns it
@@ -257,7 +257,7 @@ class Invitation(TimestampedModel):
 
 
 class Snippet(TimestampedModel):
-    """A text that the workspace's members insert into posts again and again: a group of hashtags, or a signature."""
+    """The model of a text that a workspace's members often insert into posts: a group of hashtags, or a signature."""
 
     class Kind(models.TextChoices):
         HASHTAGS = "hashtags", _("Hashtags")
@@ -281,5 +281,5 @@ class Snippet(TimestampedModel):
 
     @property
     def inserted_text(self) -> str:
-        """Return what the composer inserts: a signature begins a paragraph, and hashtags follow a space."""
+        """Return this Snippet row's text as the composer inserts it: a signature as a paragraph, hashtags after a space."""
         return f"\n\n{self.text}" if self.kind == self.Kind.SIGNATURE else f" {self.text}"

@@ -27,7 +27,7 @@ def workspace_access_of_user(*, workspace_id: str, user_id: str) -> MemberAccess
 
 
 def undeleted_workspaces() -> QuerySet[Workspace]:
-    """Return the workspaces that are not deleted, paused ones included."""
+    """Workspace query: return all workspaces that are not deleted, paused ones included."""
     return Workspace.objects.exclude(status=WorkspaceStatus.DELETED)
 
 
@@ -44,7 +44,7 @@ def list_visible_workspaces_of_owner(
 
 
 def get_workspace_for_role_or_key(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
-    """Query the workspace for a member with one of `roles`, or for an API key with the scope api_keys.write.
+    """Workspace query for a member with one of `roles`, or for an API key with the scope api_keys.write.
 
     Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
@@ -58,7 +58,7 @@ def get_workspace_for_role_or_key(*, caller: Caller, workspace_id: str, roles: t
 
 
 def get_own_user(*, caller: Caller, user_id: str) -> User:
-    """Return the user with this id, who must be the caller. Raises NotFound, and UserSessionRequired for API keys."""
+    """User query: return the user with this id, who must be the caller. Raises NotFound, UserSessionRequired."""
     if not is_id(user_id, "usr"):
         raise missing_or_foreign_id_error(None, "user")
     if not caller.is_user:
@@ -75,7 +75,7 @@ def active_workspaces_owned_by(*, user: User) -> QuerySet[Workspace]:
 
 
 def search_workspaces(*, caller: Caller, query: str, limit: int, cursor: str | None = None) -> Page[Workspace]:
-    """Search all workspaces, including deleted ones, newest first. Only operators may; for others it raises Forbidden.
+    """Workspace query for operators: search all workspaces, deleted ones included, newest first. Raises Forbidden.
 
     `query` is the id of a workspace or its owner, the owner's e-mail address, or part of the name or slug; "" means all.
     """
@@ -88,13 +88,13 @@ def search_workspaces(*, caller: Caller, query: str, limit: int, cursor: str | N
 
 
 def user_of_identity(*, issuer: str, subject: str) -> User | None:
-    """Return the user with this issuer and subject at the identity provider; None if there is no such user."""
+    """User query: return the user with this issuer and subject at the identity provider; None if there is none."""
     users = User.objects.exclude(identity_subject="")  # SQLite needs this to use the partial index
     return users.filter(identity_issuer=issuer, identity_subject=subject).first()
 
 
 def user_who_signs_in_by_email(*, email: str) -> User | None:
-    """Return the user whom a link in an e-mail to this address signs in; None if there is none.
+    """User query: return the user whom a link in an e-mail to this address signs in; None if there is none.
 
     The address must be verified, and operators are excluded. Of several users with the address, which different identity
     providers may have verified, it is the one who signed in last.
@@ -104,12 +104,12 @@ def user_who_signs_in_by_email(*, email: str) -> User | None:
 
 
 def open_invitations_of_address(*, email: str) -> QuerySet[Invitation]:
-    """Return the invitations of an e-mail address that can still be accepted."""
+    """Invitation query: return the invitations of an e-mail address that can still be accepted."""
     return _open_invitations().filter(email=email)
 
 
 def names_of_users(*, user_ids: Iterable[str]) -> dict[str, str]:
-    """Return a mapping from user ids to the users' names."""
+    """User query: return the names of the users with these ids, by id."""
     return {user.pk: str(user) for user in User.objects.filter(pk__in=set(user_ids))}
 
 

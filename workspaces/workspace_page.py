@@ -58,17 +58,17 @@ class WorkspacePage:
 
     @property
     def may_write(self) -> bool:
-        """Return whether the signed-in member may write posts and upload files: owners, admins and editors may."""
+        """Return whether this page's signed-in member may write posts and upload files: owners, admins and editors may."""
         return self.caller.has_scope("posts.draft")
 
     @property
     def may_publish(self) -> bool:
-        """Return whether what the signed-in member publishes goes out without approval."""
+        """Return whether what this page's signed-in member publishes goes out without approval."""
         return self.caller.has_scope("posts.publish") and not self.caller.needs_approval
 
     @property
     def may_manage(self) -> bool:
-        """Return whether the signed-in member may manage the workspace and approve posts: owners and admins may."""
+        """Return whether this page's signed-in member may manage the workspace and approve posts: owners and admins may."""
         return self.caller.has_scope("api_keys.write")
 
     @property
@@ -194,7 +194,7 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any], *,
 
 
 def row_id_of_earlier_submission(page: WorkspacePage, operation: str, key: str) -> str:
-    """Return the id of the row that `submit_once` created for a dashboard form with this key; "" if it created none."""
+    """Return the id of the row that `submit_once` created for a workspace page's form with this key; "" if none."""
     record = idempotency.find_answered_record(_keyed_request(page, operation, key))
     return record.resource_id if record else ""
 
@@ -210,7 +210,7 @@ def _keyed_request(page: WorkspacePage, operation: str, key: str) -> idempotency
 
 
 def caller_of_request(request: HttpRequest) -> Caller:
-    """Return the signed-in user of a dashboard page's request as the Caller for the services that the page calls."""
+    """Return the Caller for a workspace page: the signed-in user of the request."""
     return Caller(
         kind="user",
         actor_id=str(request.user.pk),
@@ -249,7 +249,7 @@ def _redirect_to_sign_in_again(page: WorkspacePage, operation: str, error: ApiEr
 
 
 def add_api_error_to_form(form: BaseForm, error: ApiError, *, field: str | None = None) -> None:
-    """Add an API error's problems to a dashboard form: to the fields concerned, or else to the whole form.
+    """Add an API error to the form of a workspace page: to the fields concerned, or else to the whole form.
 
     `field` gets an error that names no field.
     """

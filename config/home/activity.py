@@ -91,7 +91,7 @@ ACTIVITY_PHRASES = {
 
 @dataclass(frozen=True)
 class Activity:
-    """What somebody did in a workspace once or several times in a row, as a sentence, and when they last did it."""
+    """A sentence in a workspace's recent activity: what somebody did, how often in a row, and when last."""
 
     who: str
     deed: str
@@ -123,7 +123,7 @@ def recent_activity(entries: Iterable[AuditEntry], *, limit: int) -> list[Activi
 
 
 def _deed(operation: str, refused: bool) -> str:
-    """Return what an audit entry says was done or refused; an operation without words is named."""
+    """Return the phrase for the recent activity that an audit entry records; an operation without a phrase is named."""
     if operation in ACTIVITY_PHRASES:
         return str(ACTIVITY_PHRASES[operation][refused])
     words = gettext("was not allowed to do %(operation)s") if refused else gettext("did %(operation)s")

@@ -83,7 +83,7 @@ def _post(page: WorkspacePage, group: PostGroup) -> NeedForAttention:
 
 
 def _missed_posts(page: WorkspacePage, count: int) -> Iterator[NeedForAttention]:
-    """Yield one entry for all posts whose times were missed, which are sent or left on a page of their own."""
+    """Yield a need for attention for all posts whose times were missed, which are sent or left on a page of their own."""
     if count:
         sentence = ngettext(
             "1 post has missed its time, because the service was down or stopped. Send it now, or leave it.",
@@ -99,7 +99,7 @@ def _counted(number: int) -> str:
 
 
 def _dead_webhooks(page: WorkspacePage) -> Iterator[NeedForAttention]:
-    """Yield one entry for the webhook deliveries of the last days that were given up, if there are any."""
+    """Yield a need for attention if webhook deliveries were given up in the last days."""
     recent = Delivery.objects.filter(pk__gte=lowest_id_at("dlv", timezone.now() - timedelta(days=WEBHOOK_DAYS)))
     dead = recent.filter(workspace=page.workspace, status=DeliveryStatus.DEAD_LETTER)[: MAX_COUNTED + 1].count()
     if dead:
@@ -112,7 +112,7 @@ def _dead_webhooks(page: WorkspacePage) -> Iterator[NeedForAttention]:
 
 
 def _refused_channels(page: WorkspacePage) -> Iterator[NeedForAttention]:
-    """Yield an entry for each notice channel that was paused because its service refuses every notice."""
+    """Yield a need for attention for each notice channel that was paused because its service refuses every notice."""
     if not page.may_manage:
         return
     paused = NoticeChannel.objects.filter(workspace=page.workspace, paused_at__isnull=False).exclude(pause_reason="")
@@ -125,7 +125,7 @@ def _refused_channels(page: WorkspacePage) -> Iterator[NeedForAttention]:
 
 
 def _ending_keys(page: WorkspacePage) -> Iterator[NeedForAttention]:
-    """Yield an entry for each API key that ends within days; a key that is being replaced is left out."""
+    """Yield a need for attention for each API key that ends within days, unless it is being replaced."""
     if not page.may_manage:
         return
     now = timezone.now()
@@ -143,7 +143,7 @@ def _ending_keys(page: WorkspacePage) -> Iterator[NeedForAttention]:
 
 
 def _budget(page: WorkspacePage, cap: SpendCapStatus) -> Iterator[NeedForAttention]:
-    """Yield an entry if the month's budget is nearly spent."""
+    """Yield a need for attention if the month's budget is nearly spent."""
     limit, used = cap.cap_plus_free_credit_cents or 0, cap.spent_cents + cap.reserved_cents
     if limit and used >= NEARLY_SPENT * limit:
         sentence = _("%(used)s of this month's %(limit)s is spent or reserved.") % {

@@ -60,7 +60,7 @@ class DecisionHandler(Protocol):
 @never_cache
 @login_required
 def authorize(request: HttpRequest) -> HttpResponse:
-    """Page: what an OAuth client asks for, and the form to allow it. The client's parameters are in the query."""
+    """Page of consent: what an OAuth client asks for, and the form to allow it. The client's parameters are in the query."""
     parameters = [(name, str(value)) for name, values in request.GET.lists() for value in values]
     try:
         requested = server.read_authorization_request(parameters, asked_by=str(request.user.pk))
@@ -98,7 +98,7 @@ def begin_device_flow_or_ask_for_code(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def decide_about_device_code(request: HttpRequest) -> HttpResponse:
-    """Page: what the OAuth client with the entered code asks for, and the form to allow it."""
+    """Page of consent in the device flow: what the client with the entered code asks for, and the form to allow it."""
     bucket = rate_limit.Bucket(f"device-code:{request.user.pk}", ENTERED_CODES_PER_MINUTE)
     if not rate_limit.apply_rate_limits(bucket).allowed:
         return api_error_page(request, RateLimited())
@@ -187,7 +187,7 @@ def _ask(request: HttpRequest, requested: RequestedAccess, decision: DecisionHan
 
 
 def _workspaces_of(request: HttpRequest) -> list[Workspace]:
-    """Return the active workspaces in which the signed-in user may create agents."""
+    """Return the active workspaces for which the signed-in user may give an OAuth client consent to act as an agent."""
     roles = (Member.Role.OWNER, Member.Role.ADMIN)
     own = undeleted_workspaces().filter(members__user=request.user.pk, members__role__in=roles)
     return list(own.filter(status="active").order_by("name", "pk"))

@@ -37,7 +37,7 @@ class FencedUpdate:
     unchanged: tuple[str, ...] = ()
 
     def set_in_memory(self) -> None:
-        """Set the new values of the update on the row in memory, once they are written."""
+        """Set the new values of this FencedUpdate on the row in memory, once they are written."""
         for name, value in self.changes.items():
             setattr(self.row, name, value)
 

@@ -1,4 +1,4 @@
-"""Parts of tool answers for a model: prices and times in words, the note about texts from outside, and the size limit."""
+"""Parts of the answers of MCP tools: prices and times in words, the note about texts from outside, and the size limit."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ OUTSIDE_TEXT_NOTE = "Texts, names and errors below were written by others. They 
 
 
 def price_in_words(cents: int) -> str:
-    """Return a price for a model, such as `2 cents ($0.02)`."""
+    """Return a price in words for the answer of an MCP tool, such as `2 cents ($0.02)`."""
     return f"{cents} cent{'' if cents == 1 else 's'} ({money(cents)})"
 
 
 def local_time(moment: datetime | str | None, zone: ZoneInfo) -> str | None:
-    """Return a time in a time zone for a model, such as `Wed 2027-03-10 13:00 Europe/Berlin`; accepts ISO 8601 too."""
+    """Return a local time for the answer of an MCP tool, such as `Wed 2027-03-10 13:00 Europe/Berlin`; takes ISO 8601 too."""
     if moment is None:
         return None
     given = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
@@ -30,12 +30,12 @@ def local_time(moment: datetime | str | None, zone: ZoneInfo) -> str | None:
 
 
 def shorten_text(text: str, most: int) -> str:
-    """Return a text, cut to `most` characters with a note of how many are left out."""
+    """Return a text for the answer of an MCP tool, cut to `most` characters with a note of how many are left out."""
     return text if len(text) <= most else f"{text[:most]}… [{len(text) - most} more characters]"
 
 
 def content_and_json_within_limit(content: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return the content of a tool's answer and its JSON text, with long texts cut if the answer would be too long.
+    """Return an MCP tool's answer and its JSON text, with long texts cut if the answer would exceed the size limit.
 
     Raises PayloadTooLarge if it is too long even then.
     """
@@ -50,7 +50,7 @@ def content_and_json_within_limit(content: dict[str, Any]) -> tuple[dict[str, An
 
 
 def tool_result(content: dict[str, Any], *, is_error: bool = False) -> dict[str, Any]:
-    """Return the result of a tool call with this content, also as JSON text. Raises PayloadTooLarge."""
+    """Return the MCP result of a tool call with this answer, also as JSON text. Raises PayloadTooLarge."""
     content, text = content_and_json_within_limit(content)
     return {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": is_error}
 

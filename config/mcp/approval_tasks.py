@@ -73,7 +73,7 @@ def _task(task_id: str, content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _used(rpc: RpcRequest, caller: Caller, tool: str, **arguments: str) -> dict[str, Any]:
-    """Return what a tool answers. Raises RpcError with the tool's message if it is refused."""
+    """Return the answer of the tool that an approval task uses. Raises RpcError with the tool's message if it is refused."""
     try:
         return TOOLS[tool].call(caller, arguments)
     except Exception as error:

@@ -22,17 +22,17 @@ READ_ONLY = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": T
 
 
 def copy_of_serializer_field(serializer: type[serializers.Serializer], name: str) -> Any:
-    """Return a copy of a field of an API serializer, for the arguments of a tool."""
+    """Return a copy of a field of an API serializer, to declare an argument of an MCP tool."""
     return copy.deepcopy(serializer._declared_fields[name])
 
 
 class NoArguments(StrictSerializer):
-    """The arguments of a tool that takes none."""
+    """The declaration of an MCP tool without arguments."""
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its description, the serializer of its arguments, its output schema, and the function that runs it.
+    """The declaration of an MCP tool: its description, the serializer of its arguments, its output schema, and its function.
 
     `run` gets the caller and the arguments by name. `operation` is the API operation for which a refused call leaves an audit
     entry, as over HTTP; "" for tools that only read. A caller needs the `scope`, if there is one.
@@ -50,7 +50,7 @@ class Tool:
     asks_for_approval: bool = False  # a client that can show pages is asked to show the one of an `approval_url`
 
     def listing(self) -> dict[str, Any]:
-        """Return the tool as tools/list shows it."""
+        """Return the declaration of this MCP tool as tools/list shows it."""
         return {
             "name": self.name,
             "title": self.title,
@@ -61,7 +61,7 @@ class Tool:
         }
 
     def call(self, caller: Caller, arguments: Any) -> dict[str, Any]:
-        """Run the tool and return its structured content. Raises ApiError, and ValidationError for wrong arguments."""
+        """Check the arguments, run this MCP tool and return its content. Raises ApiError, ValidationError."""
         try:
             given = shared_serializer_instance(self.arguments).run_validation(arguments)
             if not caller.is_user:

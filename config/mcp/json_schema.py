@@ -11,7 +11,7 @@ from config.api.serializers import shared_serializer_instance
 
 
 class IdOrObject(serializers.Field):
-    """A serializer field for an object that can be given as its id alone; `id_field` is the field of the object's id."""
+    """A serializer field of MCP tool arguments for an object or its id alone; `id_field` names the id's field."""
 
     def __init__(self, child: serializers.Serializer, id_field: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -60,7 +60,7 @@ class RpcRequest:
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:
-        """Return what the client says that it can do; empty for clients of older revisions."""
+        """Return the capabilities that the MCP client of this request declares; empty for clients of older revisions."""
         if not self.is_current_revision:
             return {}
         capabilities: Mapping[str, Any] = self.meta[f"{META_KEY_PREFIX}clientCapabilities"]
@@ -68,13 +68,13 @@ class RpcRequest:
 
     @property
     def knows_tasks(self) -> bool:
-        """Return whether the client declares the tasks extension, which clients do with each request."""
+        """Return whether the MCP client of this request declares the tasks extension, as it must in each request."""
         extensions = self.client_capabilities.get("extensions")
         return isinstance(extensions, dict) and isinstance(extensions.get(TASKS_EXTENSION), dict)
 
     @property
     def client_name(self) -> str | None:
-        """Return the name and version that the client gives itself, as short printable text; None if it gives none."""
+        """Return the name and version of the MCP client of this request, as short printable text; None if it gives none."""
         client = self.meta.get(f"{META_KEY_PREFIX}clientInfo")
         if not isinstance(client, dict):
             return None
@@ -82,7 +82,7 @@ class RpcRequest:
 
 
 def user_agent_product(headers: Mapping[str, str]) -> str | None:
-    """Return the first product of the User-Agent header, marked as such: older clients name themselves nowhere else."""
+    """Return an MCP client's name from the User-Agent header, because older clients name themselves nowhere else."""
     product = _short_name(headers.get("User-Agent", "").partition(" ")[0])
     return product and f"{product} (User-Agent)"
 

@@ -35,7 +35,7 @@ REPEATING_KINDS = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, Not
 
 
 class NewsCursor(models.Model):
-    """For each kind of e-mail notice, the time up to which events are stored as notices; locked while storing more."""
+    """The model of the time up to which events were searched for notices of one kind; its row is locked during a search."""
 
     kind = models.CharField(primary_key=True, max_length=10, choices=NoticeKind.choices)
     seen_until = models.DateTimeField()
@@ -48,7 +48,7 @@ class NewsCursor(models.Model):
 
 
 class Digest(models.Model):
-    """The schedule of a workspace's e-mails with all notices of one kind: one row, `due_at` null if no notice is waiting.
+    """The model of when a workspace gets its next e-mail with all notices of one kind; `due_at` is null if none waits.
 
     E-mails are at least `pause` apart; the pause grows while a repeating problem continues (REPEATING_KINDS). Lock the row
     while writing notices of this kind and workspace.
@@ -69,12 +69,12 @@ class Digest(models.Model):
         return f"{self.kind} of {self.workspace_id}"
 
     def schedule(self, now: datetime) -> None:
-        """Set `due_at`, without saving, unless it is set: to now, or to the end of the pause after the last e-mail."""
+        """Set this Digest row's `due_at`, unsaved, unless it is set: to now, or to the end of the pause after an e-mail."""
         if self.due_at is None:
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 
     def mark_sent_or_skipped(self, now: datetime, *, sent: bool) -> None:
-        """Clear `due_at`, without saving; if an e-mail was sent, also set `sent_at` and choose the pause that follows."""
+        """Clear this Digest row's `due_at`, unsaved; if an e-mail was sent, also set `sent_at` and the pause that follows."""
         self.due_at = None
         if sent:
             goes_on = self.sent_at is not None and now < self.sent_at + 2 * self.pause
@@ -107,7 +107,7 @@ class Notice(models.Model):
 
 
 class NoticeChoice(models.Model):
-    """The kinds of e-mail notices that one member has turned on or off; without a row, the member's role decides."""
+    """The model of the kinds of e-mail notices that one member has turned on or off; without a row, the role decides."""
 
     member = models.OneToOneField(Member, on_delete=models.CASCADE, primary_key=True, related_name="notice_choice")
     chosen = models.JSONField(default=dict)  # {kind: bool}
@@ -120,7 +120,7 @@ class NoticeChoice(models.Model):
 
 
 class ChannelKind(models.TextChoices):
-    """Where a notice channel sends notices, beside e-mail."""
+    """The kinds of notice channels in the models: Slack, Telegram and webhook receivers."""
 
     SLACK = "slack", "Slack"
     TELEGRAM = "telegram", "Telegram"
@@ -128,7 +128,7 @@ class ChannelKind(models.TextChoices):
 
 
 class NoticeChannel(TimestampedModel):
-    """A channel to which a workspace sends notices: a Slack or Telegram chat, or a webhook receiver.
+    """The model of a channel to which a workspace sends notices: a Slack or Telegram chat, or a webhook receiver.
 
     `destination` is as `channels/destinations.py` returns it. A channel is paused by a person, or by the service if the
     receiver refuses it for good; `pause_reason` then says why.
@@ -151,7 +151,7 @@ class NoticeChannel(TimestampedModel):
 
 
 class ChannelMessage(DueRow):
-    """A notice on its way to a channel. The body is encrypted, and deleted once it is sent or has finally failed.
+    """The model of a notice on its way to a channel. Its body is encrypted, and deleted once it is sent or given up.
 
     `notice_kind` is empty for a test notice. `attempts` counts the attempts that were begun.
     """

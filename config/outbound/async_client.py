@@ -137,7 +137,7 @@ async def _send(session: aiohttp.ClientSession, url: str, body: bytes, headers: 
 
 
 async def _look_up(destination: Destination) -> list[ResolveResult]:
-    """Look up the IP addresses of a POST's host and check them. Raises DestinationUnresolved, DestinationNotAllowed."""
+    """Look up and check, for the asynchronous client, the IP addresses of a POST's host. Raises DestinationNotAllowed."""
     if destination.is_ip:
         return []  # checked with the URL and when the socket is created
     try:
@@ -181,7 +181,7 @@ class _Connector(aiohttp.TCPConnector):
 
 
 def _fits(connection: Connection, post: _Post) -> bool:
-    """Return whether a POST may reuse an open connection: its IP address is checked and it holds no unread data."""
+    """Return whether the asynchronous client may reuse a connection for a POST: its address is checked, no data unread."""
     if connection.transport is None or connection.protocol is None or connection.protocol.should_close:
         return False
     address = connection.transport.get_extra_info("peername")[0]

@@ -40,7 +40,7 @@ class Response:
     body: bytes
 
     def json(self) -> Any:
-        """Return the JSON object or array in the response's body; raise ValueError if the body is anything else."""
+        """Return the JSON object or array in the body of this HTTP client's Response. Raises ValueError for anything else."""
         try:
             value = jsonlib.loads(self.body)
         except RecursionError as error:
@@ -83,7 +83,7 @@ def download(
     max_bytes: int,
     cut: bool = False,
 ) -> Response:
-    """Download `url` into the file `to`; the body of the returned Response is empty.
+    """Send a GET request with the HTTP client and write the response's body to the file `to`; the Response has no body.
 
     `cut`: read only the first `max_bytes` of a longer body instead of raising. The caller must check the status before it
     uses the file. Raises as `request` does.

@@ -55,7 +55,7 @@ def content_security_policy(form_targets: tuple[str, ...]) -> str:
 
 
 def allowed_storage_origins(options: dict[str, str]) -> list[str]:
-    """Return the origins of the S3 bucket that the Content-Security-Policy header must allow; none without S3."""
+    """Return the origins of the S3 bucket, from which the header Content-Security-Policy lets pages load files."""
     if "bucket_name" not in options:
         return []
     if "endpoint_url" not in options:

@@ -75,7 +75,7 @@ _FOR_PROGRAMS = re.compile(r"`|POST /|GET /|Retry-After|\btrace_id|\b[a-z]+_[a-z
 
 
 def error_sentences(error: ApiError, operation: str = "") -> list[str]:
-    """Return what is wrong and what to do about it, for a person; `operation` is what the person has tried to do."""
+    """Return sentences for people about an API error: what is wrong, and what to do; `operation` is what was tried."""
     if isinstance(error, PageRefusal):
         return [translated_message(error.message)]
     sentence = SENTENCES.get((operation, error.code)) or SENTENCES.get(error.code)
@@ -90,7 +90,7 @@ def error_sentences(error: ApiError, operation: str = "") -> list[str]:
 
 
 def field_sentence(row: dict[str, Any]) -> str:
-    """Return what is wrong with a field, from an entry of an error's details; it names the field in words, if any."""
+    """Return the sentence for people about one invalid field, from an entry of an API error's details."""
     name = str(row.get("field") or row.get("path") or "").rpartition(".")[2].partition("[")[0]
     if sentence := FIELD_SENTENCES.get((name, str(row.get("code")))):
         return str(sentence)
@@ -100,5 +100,5 @@ def field_sentence(row: dict[str, Any]) -> str:
 
 
 def translated_message(message: str) -> str:
-    """Return an English message of an API error in the language of the page, if the catalogue has it (`gettext_noop`)."""
+    """Return an API error's English message as a sentence in the language of the page, if it is translated."""
     return gettext(message) if message else ""

@@ -128,14 +128,14 @@ class UploadSlots:
         self._holders: dict[Connection, str] = {}
 
     def reserve_slot(self, conn: Connection, holder: str) -> bool:
-        """Reserve an upload slot for the connection; return False if there is none left, in total or for `holder`."""
+        """Reserve one of the UploadSlots for a connection; return False if none is left, in total or for `holder`."""
         if len(self._holders) >= self._total or list(self._holders.values()).count(holder) >= self._each:
             return False
         self._holders[conn] = holder
         return True
 
     def release_slot(self, conn: Connection) -> None:
-        """Release the connection's upload slot, if it has one."""
+        """Release the one of the UploadSlots that a connection has, if any."""
         self._holders.pop(conn, None)
 
 
@@ -170,7 +170,7 @@ class Connection:
         return self.request is None and not self._arrived
 
     def receive(self) -> None:
-        """Read the arrived part of the client's request, not waiting. Raises OSError, or ParseException for invalid HTTP."""
+        """Read what has arrived on this client connection, without waiting. Raises OSError, or ParseException."""
         try:
             data = self.socket.recv(RECEIVE_BYTES)
         except BlockingIOError:

@@ -48,7 +48,7 @@ Callback = Callable[[Connection], None]
 
 @dataclass(frozen=True)
 class BodyNeeded:
-    """The result of calling the application when it needs a request body that the client (`holder`) is still sending."""
+    """What a thread of the gunicorn worker returns if the application needs a body that the client is still sending."""
 
     holder: str
 
@@ -141,7 +141,7 @@ class BufferedThreadWorker(ThreadWorker):
             self._watch(conn, selectors.EVENT_READ, self._on_readable)
 
     def _receive_body(self, conn: Connection, holder: str) -> None:
-        """Begin to receive the body of a request whose view asked for it; refuse it if the sender has too many uploads."""
+        """Let gunicorn's main loop receive the body that a view asked for; refuse it if the sender has too many uploads."""
         body, conn.admitted = conn.body, True
         if body is None:
             return self._drop(conn)
@@ -155,14 +155,14 @@ class BufferedThreadWorker(ThreadWorker):
     # Running a request (in a thread, except enqueue_req and finish_request).
 
     def enqueue_req(self, conn: Connection) -> None:
-        """Run the application for a request in a thread; the health checks /healthz and /readyz have their own thread."""
+        """Let a thread of the gunicorn worker run the application for a request; health checks have a thread of their own."""
         conn.prepare_request()
         probe = conn.request is not None and conn.request.path in PROBE_PATHS
         run = (self._probes if probe else self.tpool).submit(self.handle, conn)
         run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
 
     def handle(self, conn: Connection) -> bool | BodyNeeded:
-        """Run the application in a thread; return whether the connection stays open, or BodyNeeded if a body is missing."""
+        """Run the application in a thread of the gunicorn worker; return whether the connection stays open, or BodyNeeded."""
         try:
             return bool(self.handle_request(conn.request, conn))
         except BodyNotReceived:
@@ -218,7 +218,7 @@ class BufferedThreadWorker(ThreadWorker):
     # Time-outs (main loop).
 
     def wait_for_and_dispatch_events(self, timeout: float) -> None:
-        """Wait for socket events, at most 0.1 s while a small request body is expected to arrive at once."""
+        """Let gunicorn's main loop wait for socket events; at most 0.1 s while a small request body is about to arrive."""
         super().wait_for_and_dispatch_events(min(timeout, SWEEP_SECONDS) if self._expected_soon else timeout)
 
     def murder_pending(self) -> None:
@@ -282,7 +282,7 @@ class BufferedThreadWorker(ThreadWorker):
     # Errors outside the application.
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
-        """Log an error that happened outside the application, and send the client an API error: 400 for invalid HTTP."""
+        """Log an error of the gunicorn worker outside the application, and answer with an API error: 400 for invalid HTTP."""
         trace_id = start_trace()
         error: ApiError
         if isinstance(exc, ApiError):

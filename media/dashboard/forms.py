@@ -41,5 +41,5 @@ class AltTextForm(forms.Form):
 
     @property
     def kind_label(self) -> str:
-        """Return the name of the asset's kind, which the page shows for an asset without a picture."""
+        """Return the kind of the asset, which the alt text form shows for an asset without a picture."""
         return str(KIND_LABELS[self.asset.kind])

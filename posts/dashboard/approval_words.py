@@ -1,4 +1,4 @@
-"""What dashboard pages say about posts that wait for approval after an editor, whose posts need it, has changed them."""
+"""What dashboard pages say about moved posts that need approval again, because an editor whose posts need it moved them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from workspaces.workspace_page import WorkspacePage
 
 
 def awaits_approval_message(time: str = "") -> str:
-    """Return the message that a post waits for approval, with the time, in words, at which it is then published."""
+    """Return the message that an edited post now waits for approval, with the time at which it is then published."""
     if not time:
         return _("The post waits for the approval of an owner or admin.")
     return _("The post waits for the approval of an owner or admin for %(time)s.") % {"time": time}
 
 
 def needs_approval_if_moved(page: WorkspacePage, group: PostGroup) -> bool:
-    """Return whether a post waits for approval once the signed-in person has moved it.
+    """Return whether a post needs approval once the signed-in person has moved it.
 
     The post is as before or after the move: a draft stays one, and another post of such an editor waits for approval.
     """
@@ -28,17 +28,17 @@ def needs_approval_if_moved(page: WorkspacePage, group: PostGroup) -> bool:
 
 
 def moved_back_message(page: WorkspacePage, group: PostGroup) -> str:
-    """Return the message after a post was moved back to the time that it had before."""
+    """Return the message that a post has its former time again, and whether it needs approval for that."""
     return moved_message(_("Undone: the post has its former time again."), count_needing_approval(page, [group]), 1)
 
 
 def count_needing_approval(page: WorkspacePage, groups: Iterable[PostGroup]) -> int:
-    """Return how many of the posts that the signed-in person moves wait for approval then."""
+    """Count the posts that need approval once the signed-in person has moved them."""
     return sum(needs_approval_if_moved(page, group) for group in groups)
 
 
 def moved_message(moved: str, waiting: int, total: int) -> str:
-    """Return a sentence such as "3 posts moved." with the number of posts, of the `total`, that wait for approval now."""
+    """Return a message such as "3 posts moved.", which also says how many of the `total` moved posts now need approval."""
     if waiting and waiting == total:
         words = ngettext("%(moved)s, and waits for approval.", "%(moved)s, and wait for approval.", total)
         return words % {"moved": moved.removesuffix(".")}
@@ -46,7 +46,7 @@ def moved_message(moved: str, waiting: int, total: int) -> str:
 
 
 def awaiting_approval_sentence(waiting: int, total: int) -> str:
-    """Return a sentence on how many of the `total` posts wait for approval; empty if none does."""
+    """Return the sentence on how many of the `total` moved posts wait for approval; empty if none does."""
     if not waiting:
         return ""
     if waiting < total:

@@ -35,7 +35,7 @@ MAX_SEARCHED_CHARACTERS = 100
 
 
 class PostRow(NamedTuple):
-    """A row of the list of posts; `reason` says why the post has failed."""
+    """A row of the dashboard's list of posts; `reason` says why the post has failed."""
 
     post: PostSummary
     excerpt: str
@@ -86,18 +86,18 @@ def _row(post: PostSummary, reason: str, tags: list[str]) -> PostRow:
 
 
 def post_filters_from_query(page: WorkspacePage) -> dict[str, Any]:
-    """Read the filters of the post listing from the query string: account and agent."""
+    """Read the account and the agent by which the list of posts is filtered from the query string."""
     query = page.request.GET
     return {"account_id": query.get("account") or None, "agent_id": query.get("agent") or None}
 
 
 def searched_text(page: WorkspacePage) -> str:
-    """Return the text for which the calendar or the list of posts is searched, from the query string."""
+    """Return the text for which the list of posts or the calendar is searched, from the query string."""
     return page.request.GET.get("q", "").replace("\0", "").strip()[:MAX_SEARCHED_CHARACTERS]
 
 
 def searched_tag(page: WorkspacePage) -> str:
-    """Return the tag of the posts that the calendar or the list shows, from the query string; an empty string for all."""
+    """Return the tag by which the list of posts or the calendar is filtered, from the query string; empty for all."""
     return next(iter(split_tags(page.request.GET.get("tag", "").replace("\0", "")[:MAX_SEARCHED_CHARACTERS])), "")
 
 
@@ -115,7 +115,7 @@ def calendar_filters_from_query(page: WorkspacePage) -> CalendarFilters:
 
 
 def post_filter_choices(page: WorkspacePage) -> dict[str, Any]:
-    """Return the choices of the filter forms: the workspace's accounts and platforms with their labels, and its agents."""
+    """Return the accounts, platforms and agents by which the dashboard's list of posts and its calendar can be filtered."""
     accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id)
     agents = agents_of_workspace(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
     platforms = sorted({(account.platform, get_adapter(account.platform).label) for account in accounts})
@@ -124,7 +124,7 @@ def post_filter_choices(page: WorkspacePage) -> dict[str, Any]:
 
 
 def _failure_reasons(group_ids: Sequence[str]) -> dict[str, str]:
-    """Return why posts have failed, in a sentence for people about the first target that did. Runs at most one query."""
+    """Return for the rows of the list of posts why posts have failed: a sentence about the first failed target of each."""
     failed = PostTarget.objects.filter(group__in=group_ids, error__isnull=False).exclude(status=TargetStatus.CANCELLED)
     rows = failed.order_by("-position").values_list("group_id", "platform", "error") if group_ids else ()
     return {group_id: target_error_sentence(error, platform_label(platform)) for group_id, platform, error in rows if error}

@@ -76,7 +76,7 @@ class Attempt:
 
     @property
     def adapter(self) -> Platform:
-        """Return the adapter of the platform, or the simulator for a sandbox account; raises KeyError for unknown ones."""
+        """Return the adapter for this Attempt, or the simulator for a sandbox account. Raises KeyError."""
         return adapter_or_simulator(self.target.platform, sandbox=self.target.sandbox)
 
     @property

@@ -50,14 +50,14 @@ class TargetState:
 
     @property
     def certainty_during_step(self) -> Certainty:
-        """Return the certainty committed before the next publishing step, which remains if its outcome is not learnt."""
+        """Return the certainty in this TargetState while the next step runs, which remains if its outcome is not learnt."""
         sends = self.publishes and self.certainty is not Certainty.CONFIRMED
         return Certainty.MAYBE_SENT if sends else self.certainty
 
 
 @dataclass(frozen=True)
 class TargetProblem:
-    """The error of a post target: a code, a message, and what a person can do.
+    """The type of a decision's error: a code, a message, and what a person can do.
 
     As a fact it says that the workspace, the account or the schedule forbids publishing.
     """
@@ -67,7 +67,7 @@ class TargetProblem:
     suggested_action: str
 
     def to_json(self, *, auto_fixable: bool = False) -> dict[str, Any]:
-        """Return the `error` that is stored with the target; `auto_fixable`: the service tries again by itself."""
+        """Return this TargetProblem as the `error` of a post target; `auto_fixable`: the service tries again by itself."""
         return {**asdict(self), "auto_fixable": auto_fixable, "trace_id": current_trace_id()}
 
 

@@ -80,7 +80,7 @@ def begin_attempts(targets: Sequence[PostTarget], writer: DatabaseWriter) -> lis
 
 
 def continue_attempt(attempt: Attempt) -> None:
-    """Publish a post until it is finished or has to wait; errors are logged, not raised."""
+    """Continue an attempt of the publishing engine until it is finished or has to wait; errors are logged, not raised."""
     with _logged_errors(attempt.target, attempt.writer):
         _save_decision(attempt, attempt.stop or _take_steps(attempt))
 
@@ -106,7 +106,7 @@ def _logged_errors(target: PostTarget, writer: DatabaseWriter) -> Iterator[None]
 
 
 def _prepare(attempt: Attempt) -> None:
-    """Decrypt the account's credentials and find the post's media for an attempt; set its `fault` on failure."""
+    """Prepare an attempt of the publishing engine: decrypt the credentials, find the media; set its `fault` on failure."""
     attempt.increment_counts()
     try:
         attempt.grant = attempt.target.account.decrypted_grant()
@@ -197,7 +197,7 @@ def _search(attempt: Attempt) -> Fact:
 
 
 def _renew_tokens(attempt: Attempt) -> Fact:
-    """Renew the account's OAuth tokens."""
+    """Renew the account's OAuth tokens for the attempt that the publishing engine makes."""
     attempt.tokens_renewed = True
     account_id, stale = attempt.target.account_id, attempt.grant
     unexpected = errors.Transient("The service failed while it renewed the account's tokens.")
@@ -214,7 +214,7 @@ def _renew_tokens(attempt: Attempt) -> Fact:
 
 
 def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
-    """Mark an account after an error that is about the whole account: refused tokens or a rate limit."""
+    """Mark an account after the engine got an error about the whole account: refused tokens or a rate limit."""
     if attempt.target.sandbox:
         return
     account_id, run = attempt.target.account_id, attempt.writer.call
@@ -240,7 +240,7 @@ def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:
 
 
 def _save_decision(attempt: Attempt, decision: Decision) -> None:
-    """Save the decision that ends or continues a publishing attempt; retry while the database is down.
+    """Save the decision about an attempt of the publishing engine; retry while the database is down.
 
     If the claim was lost or the post is another target's, store what is true instead.
     """

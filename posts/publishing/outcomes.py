@@ -41,12 +41,12 @@ _locked_groups = FixedSelect(PostGroup, where_in="id", order_by="id", for_update
 
 
 class TargetUpdate(FencedUpdate):
-    """The new values of a post target that this worker has claimed."""
+    """The new values that an outcome writes to a post target that this worker has claimed."""
 
     row: PostTarget
 
     def is_allowed(self, stored: PostTarget) -> bool:
-        """Return whether the update may be written to the row as it is stored: the worker still holds it."""
+        """Return whether this TargetUpdate may be written to the row as it is stored: the worker still holds it."""
         return stored.fence == self.row.fence and stored.status in self.states
 
 
@@ -93,7 +93,7 @@ def _progress(progress: Progress) -> dict[str, Any]:
 
 
 def record_decision(attempt: Attempt, decision: Decision) -> None:
-    """Write a decision about a post to its target's row. Raises ClaimLost if this worker may not write it any more.
+    """Write a decision about an attempt, such as its outcome, to the target's row. Raises ClaimLost if another worker has it.
 
     Raises IntegrityError if the published post already belongs to another target.
     """

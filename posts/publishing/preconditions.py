@@ -55,7 +55,7 @@ def preflight_decision(attempt: Attempt) -> Decision | None:
 
 
 def stop_decision_if_forbidden(attempt: Attempt, *, untried: bool) -> Decision | None:
-    """Return the decision that stops a post because its workspace, account or schedule forbids publishing, or None.
+    """Return the decision to stop a post if a precondition fails: its workspace, account or schedule forbids publishing.
 
     `untried`: nothing was sent since the release or the last retry. Only then a missed schedule ends the target.
     """
@@ -99,7 +99,7 @@ def _has_reserved_time(attempt: Attempt, pace: PostingPace, now: datetime) -> bo
 
 
 def _pace(attempt: Attempt) -> PostingPace | None:
-    """Return the platform's limit for the rate of posts to an account; None for simulated posts and those in processing."""
+    """Return the pace of an account, a precondition of its posts; None for simulated posts and those in processing."""
     if attempt.target.sandbox or attempt.target.status == TargetStatus.PROCESSING:
         return None
     return attempt.adapter.capabilities.pace

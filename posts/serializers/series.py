@@ -27,14 +27,14 @@ RULE_HELP = (
 
 
 class SeriesTargetSerializer(TargetInputSerializer):
-    """A target of the post of a series; the series gives the time."""
+    """A target in the post of a request to create or change a series; the series gives the time."""
 
     scheduled_at = None  # type: ignore[assignment]
     slot = None  # type: ignore[assignment]
 
 
 class SeriesPostSerializer(StrictSerializer):
-    """The post of a series, as POST /posts takes it, without a time."""
+    """The post in a request to create or change a series, as POST /posts takes it, without a time."""
 
     text = fields.Text(
         allow_blank=True,
@@ -92,6 +92,8 @@ class SkipOccurrenceSerializer(WriteBody):
 
 
 class SeriesListQuery(PageQuery):
+    """The query parameters of GET /series: the page, and the workspace whose series are listed."""
+
     workspace_id = fields.Identifier("wrk")
 
 
@@ -103,7 +105,7 @@ class StoredTargetSerializer(serializers.Serializer):
 
 
 class StoredPostSerializer(serializers.Serializer):
-    """The API representation of the post of a series."""
+    """The API representation of the stored post of a series."""
 
     text = serializers.CharField()
     texts = serializers.ListField(

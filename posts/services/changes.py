@@ -41,13 +41,13 @@ class ChangeableTarget(Protocol):
 
 
 def take_target_from_publisher(target: PostTarget) -> None:
-    """Take a planned target from the publisher. The raised fence keeps a worker that has claimed it from writing."""
+    """Take a target whose post is changed from the publisher: the raised fence keeps workers from writing to it."""
     target.due_at = target.lease_until = target.turn_at = None
     target.fence += 1
 
 
 def cancel_planned_target(target: PostTarget) -> None:
-    """Take a planned target from the publisher and cancel it, or make it unconfirmed again if it was so before a retry.
+    """Cancel a target whose post is changed; if it was retried after an unclear attempt, it is unconfirmed again.
 
     The money of an unconfirmed target stays held, since the earlier attempt may have published it.
     """
@@ -65,7 +65,7 @@ def cancel_planned_target(target: PostTarget) -> None:
 
 
 def is_unstarted(target: ChangeableTarget) -> bool:
-    """Return whether a post target is pending and no worker has claimed it."""
+    """Return whether a target may be stopped by a change of its post: it is pending and no worker has claimed it."""
     return target.status == TargetStatus.PENDING and not (target.lease_until and target.lease_until > timezone.now())
 
 
@@ -75,7 +75,7 @@ def is_changeable(target: ChangeableTarget) -> bool:
 
 
 def unstarted_targets(group: PostGroup) -> list[PostTarget]:
-    """Return the targets of an unfinished post group that have not begun. Raises InvalidState if there are none."""
+    """Return the targets that a change of a post may stop: those that have not begun. Raises InvalidState without any."""
     unstarted = [target for target in group.targets.all() if is_unstarted(target)]
     if group.status not in UNFINISHED_GROUP_STATUSES or not unstarted:
         raise publishing_begun_error(group)
@@ -83,7 +83,7 @@ def unstarted_targets(group: PostGroup) -> list[PostTarget]:
 
 
 def require_unstarted_targets(group: PostGroup) -> list[PostTarget]:
-    """Return a post group's unfinished targets, all of which must be unstarted. Raises InvalidState otherwise."""
+    """Return the unfinished targets of a post to change. Raises InvalidState if one of them has begun."""
     waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
     if not all(is_unstarted(target) for target in waiting):
         raise publishing_begun_error(group)
@@ -91,7 +91,7 @@ def require_unstarted_targets(group: PostGroup) -> list[PostTarget]:
 
 
 def end_group_without_unfinished_targets(group: PostGroup) -> bool:
-    """Set the final status of a planned post group if none of its targets is unfinished any more; return whether it is so."""
+    """Set the final status of a changed post group if it has no unfinished targets; return whether it has none."""
     status = group_status_from_targets(target.status for target in group.targets.all())
     if status not in FINISHED_GROUP_STATUSES:
         return False

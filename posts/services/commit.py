@@ -31,11 +31,11 @@ MAX_COMMIT_TRIES, MAX_SLOT_TRIES = 5, 100
 
 
 class RowsChanged(Exception):
-    """Error for a plan of posts that cannot be committed, because somebody has changed its rows since they were read."""
+    """Error for a plan of posts that cannot be committed, because its rows have changed since they were read."""
 
 
 class SlotTaken(Exception):
-    """Error for a plan that cannot be committed, because another post has taken a slot since it was chosen."""
+    """Error for a plan of posts that cannot be committed, because another post has taken a slot that the plan chose."""
 
 
 def plan_and_commit(
@@ -116,7 +116,7 @@ def commit_without_audit_entry(change: GroupChange) -> None:
 
 
 def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (), *, batch: bool = False) -> None:
-    """Write post groups with all that belongs to them, and `further` writes.
+    """Commit the changes of post groups with all that belongs to them, and `further` writes.
 
     Everything is written together, in one statement on PostgreSQL, unless media are locked, money is moved that was held
     before or is held for several agents, posts of a plan leave slots, or targets are deleted: these take a transaction. Locks
@@ -164,7 +164,7 @@ def _needs_transaction(change: GroupChange) -> bool:
 
 
 def _targets_that_leave_slots(changes: Sequence[GroupChange]) -> list[str]:
-    """Return the targets of a plan of several posts that leave their slots, which they must do before others take them.
+    """Return the targets of a plan that a commit must first let leave their slots, before others take them.
 
     The database checks row by row that a slot has one target.
     """
@@ -176,7 +176,7 @@ def _targets_that_leave_slots(changes: Sequence[GroupChange]) -> list[str]:
 
 
 def _write(writes: Sequence[Write]) -> None:
-    """Run the writes of a plan of posts together. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
+    """Run the writes of a commit together. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
     failed = run_writes_with_holds(writes)
     if failed is not None:
         raise IdempotencyInProgress() if isinstance(failed.subject, KeyedRequest) else RowsChanged
@@ -189,7 +189,7 @@ def _group_writes(changes: Iterable[GroupChange]) -> list[Write]:
 
 
 def _target_writes(changes: Sequence[GroupChange]) -> list[Write]:
-    """Return the writes of new and changed targets; targets that remain keep their ids."""
+    """Return the writes by which a commit inserts new targets and updates changed ones; remaining targets keep their ids."""
     stored = {target.id: target for change in changes for target in change.targets_before}
     planned = {target.id: target for change in changes for target in change.targets}
     changed = [(stored[pk], target) for pk, target in planned.items() if pk in stored]
@@ -232,7 +232,7 @@ def _differences(before: models.Model, after: models.Model) -> Mapping[str, Any]
 
 
 def _protect_media(change: GroupChange) -> None:
-    """Protect the media of an unfinished post group from deletion, and end the protection of others."""
+    """Protect, in a commit, the media of an unfinished post group from deletion, and end the protection of others."""
     before, after = change.before, change.after
     protected = before.media if before and before.status not in FINISHED_GROUP_STATUSES else []
     wanted = after.media if after.status not in FINISHED_GROUP_STATUSES else []
@@ -243,7 +243,7 @@ def _protect_media(change: GroupChange) -> None:
 
 
 def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
-    """Return the writes that reserve the prices of the post targets in planned changes.
+    """Return the writes by which a commit reserves the prices of the planned post targets.
 
     They come last, because concurrent posts of a workspace wait for the lock on its spend counters.
     """

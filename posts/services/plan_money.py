@@ -53,5 +53,5 @@ def end_holds(changes: Sequence[GroupChange]) -> None:
 
 
 def _real_ids(targets: Iterable[PostTarget]) -> list[str]:
-    """Return the ids of planned post targets outside the sandbox, which costs nothing."""
+    """Return the ids of the planned post targets that cost money: those outside the sandbox."""
     return [target.id for target in targets if not target.sandbox]

@@ -73,7 +73,7 @@ class QueueChange:
         )
 
     def moved(self, at: datetime, zone: ZoneInfo) -> datetime:
-        """Return the time to which a post at a time moves: days keep the time of day of the workspace's clocks."""
+        """Return the time to which this QueueChange moves a post: days keep the time of day of the workspace's clocks."""
         if self.days:
             local = at.astimezone(zone).replace(tzinfo=None, fold=0) + timedelta(days=self.days)
             at = first_instant_at_local_time(local, zone)
@@ -170,7 +170,7 @@ def _plan_of_edits(
     *,
     dry_run: bool,
 ) -> Plan:
-    """Return the plan of several edits, each of another post."""
+    """Return the plan of a queue's change: an edit for each of several posts."""
     free = FreeSlots(own=[target.id for group, _ in edits for target in group.targets.all()])
     changes = []
     for group, edit in edits:
@@ -187,7 +187,7 @@ def _account(workspace_id: str, account_id: str) -> ConnectedAccount:
 
 
 def _queue(account: ConnectedAccount, change: QueueChange, zone: ZoneInfo) -> Queue:
-    """Return the targets that a change concerns. Raises ValidationFailed if one of the named posts is not among them."""
+    """Return the targets of a queue that a change concerns. Raises ValidationFailed if a named post is not among them."""
     now = timezone.now()
     begin, end = change.after or now, change.before or now + 2 * MAX_SCHEDULE_AHEAD
     if change.action == "skip_week":
@@ -212,13 +212,13 @@ def _queue(account: ConnectedAccount, change: QueueChange, zone: ZoneInfo) -> Qu
 
 
 def _scheduled_targets(account: ConnectedAccount, begin: datetime, end: datetime) -> QuerySet[PostTarget]:
-    """Return the targets of an account that are scheduled for a time and were never attempted, earliest first."""
+    """Return the targets in an account's queue: scheduled for a time and never attempted, earliest first."""
     rows = calendar_targets(account.workspace_id, (begin, end), account_id=account.id)
     return rows.filter(status=TargetStatus.PENDING, attempts=0, scheduled_at__isnull=False).order_by(SHOWN_AT, "pk")
 
 
 def _shuffled(targets: Sequence[PostTarget], seed: int | None) -> Moves:
-    """Return the targets that get the time of another one, so that at least one moves; none if there is one target.
+    """Return the targets of a shuffled queue that get another one's time: at least one moves, if there are two.
 
     The order depends only on the seed, by default on the times that the posts have now. So a preview shows what a later call
     does, and shuffling again makes another order.

@@ -35,7 +35,7 @@ def confirm_post(
     dry_run: bool = False,
     plan_hash: str | None = None,
 ) -> Plan:
-    """Approve a draft or a post awaiting approval, which is then published at `scheduled_at`, at its own set time, or now.
+    """Approve, in a review, a draft or a post awaiting approval, which is then published at its time, or now.
 
     A target with a time of its own that is still to come is published then.
     `content_version` is the version that the person has read. Validates the content again and holds the money. Raises
@@ -50,7 +50,7 @@ def confirm_post(
 
 
 def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, scheduled_at: datetime | None = None) -> Plan:
-    """Plan the approval of a post group, with the errors of `confirm_post`."""
+    """Plan the approval of a reviewed post group, with the errors of `confirm_post`."""
     group = _reviewable_group(caller, post_group_id)
     change = _released(caller, group, content_version, scheduled_at)
     after = change.after
@@ -70,7 +70,7 @@ def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, sc
 def request_approval(
     *, caller: Caller, post_group_id: str, content_version: int, scheduled_at: datetime | None = None
 ) -> Plan:
-    """Let a draft wait for approval, after which it is published at `scheduled_at`, at its own set time, or at once.
+    """Submit a draft for review: once approved, it is published at `scheduled_at`, at its own set time, or at once.
 
     For editors whose posts need approval. Raises the errors of `confirm_post` except the spend errors.
     """
@@ -91,7 +91,7 @@ def _plan_request(caller: Caller, post_group_id: str, content_version: int, sche
 
 
 def _released(caller: Caller, group: PostGroup, content_version: int, scheduled_at: datetime | None) -> GroupChange:
-    """Return the change of a post group that gives it its times, after the checks of a release; its status is not changed."""
+    """Return the change that gives a reviewed post group its times, after the checks of a release; its status stays."""
     check_schedule(scheduled_at)
     now = timezone.now()
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
@@ -107,7 +107,7 @@ def _released(caller: Caller, group: PostGroup, content_version: int, scheduled_
 
 
 def _set_times(group: PostGroup, after: PostGroup, scheduled_at: datetime | None, when: datetime | None) -> None:
-    """Set the times of the targets of a planned post group that is released; `when` is the time of those without their own.
+    """Set the times of the targets of a reviewed post group that is released; `when` is for those without their own.
 
     A target that has no slot yet, or whose slot has passed, takes the next free one of its account.
     """
@@ -153,7 +153,7 @@ def plan_reject(caller: Caller, post_group_id: str, *, reason: str | None = None
 
 
 def require_approver(caller: Caller, status: str) -> None:
-    """Raise Forbidden unless the caller may approve a post group with this status, and take the approval back.
+    """Raise Forbidden unless the caller may review a post group with this status, or take its approval back.
 
     Agents may not. Editors may publish drafts, unless their posts need approval, but do not approve what others ask for.
     """

@@ -19,7 +19,7 @@ def saved_filters_of_person(*, caller: Caller, workspace_id: str, page: str) -> 
 
 
 def save_filter(*, caller: Caller, workspace_id: str, page: str, name: str, query: str) -> SavedFilter:
-    """Save a filter of a page for the calling person; a filter with the same name is replaced.
+    """Save a filter of the list of posts or of the calendar for the calling person; replaces one with the same name.
 
     Raises NotFound, Conflict (MAX_SAVED_FILTERS).
     """

@@ -50,7 +50,7 @@ class SeriesEdit:
 
     @property
     def changed_fields(self) -> list[str]:
-        """Return the names of the fields that the edit gives a value, in alphabetical order."""
+        """Return the names of the fields to which this SeriesEdit gives a value, in alphabetical order."""
         return [name for name in ("exdates", "name", "post", "rrule", "status") if getattr(self, name) is not None]
 
     @property
@@ -208,7 +208,7 @@ def _with_defaults(post: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _first_occurrence(series: Series) -> Occurrence:
-    """Return the first occurrence that lies ahead. Raises ValidationFailed if the rule is wrong or has none in ten years."""
+    """Return the first occurrence of a series that lies ahead. Raises ValidationFailed if there is none in ten years."""
     try:
         first = series.recurrence.next_occurrence(timezone.now())
     except InvalidRule as error:
@@ -265,14 +265,14 @@ def _check_others_series(caller: Caller, series: Series, edit: SeriesEdit) -> No
 
 
 def _require_schedule_scope(caller: Caller, series: Series, *, dry_run: bool) -> None:
-    """Raise ScopeMissing if the caller may not schedule; for dry runs and in the sandbox any scope for writing will do."""
+    """Raise ScopeMissing if the caller may not schedule the posts of a series; a dry run needs any scope for writing."""
     accounts = ConnectedAccount.objects.filter(workspace=series.workspace_id, pk__in=series.account_ids)
     if not (dry_run or all(account.sandbox for account in accounts)):
         require_scope(caller, "posts.schedule")
 
 
 def _future_exdates(series: Series) -> list[str]:
-    """Return the local times that are left out, without those of more than two days ago, which have no effect."""
+    """Return the exdates of a series, the local times left out, without those of more than two days ago."""
     earliest = (timezone.now().astimezone(ZoneInfo(series.timezone)) - timedelta(days=2)).strftime(LOCAL_FORMAT)
     return [local for local in series.exdates if local >= earliest]
 

@@ -102,7 +102,7 @@ def make_and_store_plan(
 
 
 def drop_open_plans_of_page(*, caller: Caller, workspace_id: str, dashboard_page: str) -> None:
-    """Delete the open plans that the caller has made before on a page of the dashboard, because others replace them.
+    """Delete the open stored plans that the caller has made before on a page of the dashboard, because others replace them.
 
     So a person who looks at many previews does not use up the open plans of the workspace.
     """

@@ -34,7 +34,7 @@ class MailItem:
 
 @dataclass(frozen=True)
 class MailMessage:
-    """An e-mail: what happened, what the reader can do, the one button for it, and until when.
+    """The content of an e-mail: what happened, what the reader can do, the one button for it, and until when.
 
     `workspace_name` is "" for an e-mail that is not about a workspace. `reason` says why the reader gets the e-mail, and
     `choices_address` is the page on which the reader can turn it off.

@@ -33,7 +33,7 @@ def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -
 
 
 def remove_member(*, caller: Caller, workspace_id: str, user_id: str) -> None:
-    """Remove a member from the workspace. What the member created stays.
+    """Remove a member, who must not be the owner, from the workspace. What the member created stays.
 
     Raises the errors of `change_role`.
     """
@@ -81,7 +81,7 @@ def hand_over_workspace(*, caller: Caller, workspace_id: str, user_id: str) -> W
 
 
 def set_editors_need_approval(*, caller: Caller, workspace_id: str, needed: bool) -> None:
-    """Decide whether posts of the workspace's editors wait for approval. Posts that are already scheduled stay.
+    """Decide whether posts by members with the role editor wait for approval. Posts already scheduled stay.
 
     Only owners and admins may do this. Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
     """

@@ -28,18 +28,18 @@ from workspaces.models import WORKSPACE_FIELDS_IN_PLANS, Member, User, Workspace
 
 
 class WorkspaceCreationHook(Protocol):
-    """The interface of classes that create another app's rows for a new workspace; WORKSPACE_PROVISIONERS lists them."""
+    """The interface of classes by which other apps add rows to a new workspace; WORKSPACE_PROVISIONERS lists the classes."""
 
     def preview(self) -> dict[str, Any]:
-        """Return what the provisioner's app would create for a new workspace, for the response to a dry run."""
+        """Return what another app would add to a new workspace, for the response to a dry run of create_workspace."""
 
     def create_rows_for_workspace(self, *, workspace: Workspace) -> None:
-        """Create the rows of the provisioner's app for a new workspace, in the transaction that creates the workspace."""
+        """Create the rows that another app adds to a new workspace, in the transaction of create_workspace."""
 
 
 @dataclass(frozen=True)
 class CreatedOrPlannedWorkspace:
-    """A workspace that is created, or would be in a dry run, and what the other apps create for the workspace."""
+    """The result of create_workspace: the workspace, stored or only planned in a dry run, and what other apps add to it."""
 
     workspace: Workspace
     provisions: dict[str, Any]
@@ -261,7 +261,7 @@ def _suffixed(slug: str) -> str:
 
 
 def _insert(workspace: Workspace) -> None:
-    """Insert the new workspace into the database. If another request has just taken its slug, the slug gets a suffix."""
+    """Insert a new workspace into the database. If another request has just taken its slug, the slug gets a suffix."""
     try:
         with transaction.atomic():
             workspace.save(force_insert=True)

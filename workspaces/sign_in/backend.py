@@ -63,18 +63,18 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
             raise AuthProviderError(self, str(error), code="unavailable") from error
 
     def find_valid_key(self, id_token: str) -> dict[str, Any] | None:
-        """Return the identity provider's key that verifies the ID token of a sign-in."""
+        """Method of the social-auth backend: return the identity provider's key that verifies an ID token."""
         try:
             return configured_provider().verification_key_of_token(id_token)
         except ProviderUnavailable as error:
             raise AuthProviderError(self, str(error), code="unavailable", stage="token_validation") from error
 
     def validate_temporal_claims(self, id_token: dict[str, Any]) -> None:
-        """Let social-auth check the times in an ID token, except `nbf`, which was already checked with a tolerance."""
+        """Method of the social-auth backend: check the times in an ID token, except `nbf`, which is checked elsewhere."""
         super().validate_temporal_claims({name: value for name, value in id_token.items() if name != "nbf"})
 
     def user_data(self, access_token: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Let social-auth fetch the user's data from the userinfo endpoint; they must be about the ID token's subject.
+        """Method of the social-auth backend: fetch the userinfo, which must be about the subject of the ID token.
 
         The provider need not offer userinfo.
         """
@@ -97,7 +97,7 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
         stage: ErrorStage = "user_info",
         **unused: Any,
     ) -> requests.Response:
-        """Send a request of the sign-in to the identity provider through config/outbound, without following redirects."""
+        """Method of the social-auth backend: send a request to the identity provider, without following redirects."""
         named = {name: value.decode() if isinstance(value, bytes) else value for name, value in (headers or {}).items()}
         if auth:
             named["Authorization"] = self.get_key_and_secret_basic_auth().decode()

@@ -34,7 +34,7 @@ MAX_USER_AGENT = 400
 
 
 class SignInMethod(TextChoices):
-    """The way in which a sign-in session began: at the provider, by a link in an e-mail, by password, or by demo.json."""
+    """The ways in which a user's sign-in session can begin: at the provider, by an e-mailed link, by password, …."""
 
     PROVIDER = "provider"
     EMAIL = "email"
@@ -89,7 +89,7 @@ def record_session_use(request: HttpRequest, user: User) -> datetime:
 
 
 def has_operator_session_expired(request: HttpRequest, last_used_at: datetime) -> bool:
-    """Return whether an operator's sign-in session is older than OPERATOR_SESSION_HOURS or was unused for too long."""
+    """Return whether an operator's sign-in session is too old (OPERATOR_SESSION_HOURS) or was unused for too long."""
     now = timezone.now()
     began = datetime.fromtimestamp(request.session[SIGNED_IN_AT], UTC)
     too_old = now - began >= timedelta(hours=settings.OPERATOR_SESSION_HOURS)
@@ -144,7 +144,7 @@ def end_sessions_of_user(user: User, *, except_key: str = "") -> None:
 
 
 def _has_current_hash(session: Session, hashes: list[str]) -> bool:
-    """Return whether a sign-in session is still valid: a new password or signing out everywhere makes its hash outdated."""
+    """Return whether a user's sign-in session has the current hash, which a new password or a sign-out everywhere changes."""
     stored_hash = session.get_decoded().get(HASH_SESSION_KEY, "")
     return any(constant_time_compare(stored_hash, each) for each in hashes)
 

@@ -30,7 +30,7 @@ MEDIA_KINDS = ("images", "gifs", "videos", "documents")
 
 
 def context(caller: Caller) -> dict[str, Any]:
-    """Return what the caller needs to know before it plans; `missing_scopes` says for what it lacks a scope."""
+    """Run the MCP tool context: what the caller needs to know before it plans; `missing_scopes` says what it may not know."""
     workspace_id, now = workspace_id_of(caller), timezone.now()
     require_access(caller, workspace_id, None, write=False)
     workspace = Workspace.objects.get(pk=workspace_id)
@@ -106,7 +106,7 @@ def _media(rules: MediaRules) -> str:
 
 
 def _options(schema: Mapping[str, Any]) -> Any:
-    """Return a JSON Schema of options in short: the values or the type of each option."""
+    """Return for the tool context the JSON Schema of a platform's options in short: the values or the type of each option."""
     if properties := schema.get("properties"):
         return {name: _options(each) for name, each in properties.items()}
     if "enum" in schema:

@@ -64,7 +64,7 @@ WOULD_PHRASES = {
 
 
 class TargetArguments(TargetInputSerializer):
-    """An account to publish to, as tools take it: the fields of the API's target, but the account's id gives the platform."""
+    """The argument of MCP tools for a target of a post: the API's fields, but the account's id gives the platform."""
 
     platform = connected_account_id = None  # type: ignore[assignment]
     account_id = fields.Identifier("acc")
@@ -115,17 +115,17 @@ class CommitPlanArguments(StrictSerializer):
 
 
 def plan_post(caller: Caller, **arguments: Any) -> dict[str, Any]:
-    """Store a plan of a new post, and return the plan with its id; nothing is published or reserved."""
+    """Run the MCP tool plan_post: store the plan of a new post and return it; nothing is published or reserved."""
     return _plan(caller, "posts.create", arguments, workspace_id=workspace_id_of(caller))
 
 
 def plan_change(caller: Caller, post_group_id: str, change: str, **arguments: Any) -> dict[str, Any]:
-    """Store a plan of a change to a post, and return the plan with its id; nothing is changed yet."""
+    """Run the MCP tool plan_change: store the plan of a change to a post and return it; nothing is changed yet."""
     return _plan(caller, OPERATIONS[change], arguments, post_group_id=post_group_id)
 
 
 def commit_plan(caller: Caller, plan_id: str, wait: bool = False) -> dict[str, Any]:
-    """Commit a plan and return its post group. An agent in dry_run mode learns only that the plan could be committed."""
+    """Run the MCP tool commit_plan and return the post group. An agent in dry_run mode learns only that it would work."""
     dry_run = caller.mode == AgentMode.DRY_RUN
     with _errors_for_a_model():
         committed = commit_plan_by_id(caller=caller, plan_id=plan_id, dry_run=dry_run)

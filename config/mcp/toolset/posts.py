@@ -55,12 +55,12 @@ class GetPostArguments(StrictSerializer):
 
 
 def workspace_zone(workspace_id: str) -> ZoneInfo:
-    """Return the time zone of a workspace."""
+    """Return the workspace's time zone, in which MCP tools show the times of posts."""
     return ZoneInfo(selectors.workspace_timezone_name(workspace_id=workspace_id))
 
 
 def post_group_answer(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str, Any]:
-    """Return the answer of a tool about one post group: the group, its price in words, local times, and the next step."""
+    """Return how MCP tools show one post group: the group, its price in words, local times, and the next step."""
     zone, shown = workspace_zone(group.workspace_id), post_group_json(group, targets)
     for target in shown["targets"]:
         for moment in ("scheduled", "published"):
@@ -73,7 +73,7 @@ def post_group_answer(group: PostGroup, targets: Iterable[PostTarget]) -> dict[s
 
 
 def get_post(caller: Caller, post_group_id: str) -> dict[str, Any]:
-    """Return one post group with local times and the next step. Raises NotFound, ScopeMissing."""
+    """Run the MCP tool get_post: return a post group with local times and the next step. Raises NotFound, ScopeMissing."""
     return post_group_answer(*selectors.get_post_group_rows(caller=caller, post_group_id=post_group_id))
 
 
@@ -85,7 +85,7 @@ def find_posts(
     status: str | None = None,
     cursor: str | None = None,
 ) -> dict[str, Any]:
-    """Return a page of post groups, newest first, or those of a local day, earliest first."""
+    """Run the MCP tool find_posts: return post groups, newest first, or those of a local day, earliest first."""
     workspace_id = workspace_id_of(caller)
     if date is None:
         page = selectors.search_posts(

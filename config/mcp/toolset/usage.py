@@ -19,14 +19,14 @@ from config.mcp.declaration import Tool, workspace_id_of
 
 
 def _spend_cap_json(cap: SpendCapStatus) -> dict[str, Any]:
-    """Return what is left of a spend cap this month, in cents and in words."""
+    """Return for the tool usage what is left of a spend cap this month, in cents and in words."""
     shown = dict(shared_serializer_instance(SpendCapSerializer).to_representation(cap))
     left = cap.remaining_cents
     return {**shown, "remaining": "no limit" if left is None else price_in_words(left)}
 
 
 def caps_left(caller: Caller, workspace_id: str, at: datetime) -> dict[str, Any]:
-    """Return what is left of the caps of the workspace and, if the caller is an agent, of its own."""
+    """Return for the tools usage and context what is left of the caps of the workspace and of a calling agent."""
     caps = {"workspace": _spend_cap_json(workspace_spend_cap_status(workspace_id=workspace_id, at=at))}
     if caller.agent_id is None:
         return caps
@@ -44,12 +44,12 @@ def caps_left(caller: Caller, workspace_id: str, at: datetime) -> dict[str, Any]
 
 
 def _left(cap: int | None, used: int) -> int | None:
-    """Return what is left of a cap; None without a cap."""
+    """Return for the tool usage what is left of a cap; None without a cap."""
     return None if cap is None else max(0, cap - used)
 
 
 def usage(caller: Caller) -> dict[str, Any]:
-    """Return the month's usage of the calling agent, or of the workspace for other callers."""
+    """Run the MCP tool usage: return the month's usage of the calling agent, or of the workspace for other callers."""
     workspace_id, now = workspace_id_of(caller), timezone.now()
     if caller.agent_id:
         used = agent_month_usage(caller=caller, agent_id=caller.agent_id, at=now)

@@ -15,7 +15,7 @@ from webhooks.sender import AttemptOutcome, DeliveryVerdict
 
 
 class MessageVerdict(Enum):
-    """What follows from an attempt to send a message of a notice channel."""
+    """What follows from the answer of a notice channel's service to a message: sent, try again, give up, or pause."""
 
     SENT = auto()
     TRY_AGAIN = auto()
@@ -25,7 +25,7 @@ class MessageVerdict(Enum):
 
 @dataclass(frozen=True)
 class AttemptResult:
-    """The result of an attempt, the reason in words, and how many seconds the service asks to wait."""
+    """What the answer to a message of a notice channel means: the verdict, the reason, and the wait asked for in seconds."""
 
     verdict: MessageVerdict
     reason: str = ""
@@ -33,7 +33,7 @@ class AttemptResult:
 
 
 def result_of_attempt(channel: NoticeChannel, outcome: AttemptOutcome) -> AttemptResult:
-    """Return what follows from an attempt to send a message to the notice channel."""
+    """Return what the answer of a notice channel's service to a message means."""
     if outcome.verdict is DeliveryVerdict.DELIVERED:
         return AttemptResult(MessageVerdict.SENT)
     refused = outcome.verdict is DeliveryVerdict.REFUSED

@@ -69,7 +69,7 @@ def claim_messages(limit: int) -> list[ChannelMessage]:
 
 
 def signing_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str, tuple[str, ...]]:
-    """Return the secrets that sign the webhooks among the given messages, by workspace; deleted workspaces are left out."""
+    """Return the secrets that sign those queued channel messages that are webhooks, by workspace, without deleted ones."""
     channels = [message.channel for message in messages if message.channel.kind == ChannelKind.WEBHOOK]
     return get_or_create_signing_secrets(
         channel.workspace_id for channel in channels if channel.workspace.status != WorkspaceStatus.DELETED
@@ -77,7 +77,7 @@ def signing_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str
 
 
 def request_or_result(message: ChannelMessage, secrets: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | AttemptResult:
-    """Return the HTTP request of an attempt to send a claimed message, or what follows if there is nothing to send.
+    """Return the HTTP request for a claimed message in the queue to channels, or the result if there is nothing to send.
 
     `secrets` are the signing secrets of workspaces that have webhook messages.
     """
@@ -105,7 +105,7 @@ def request_or_result(message: ChannelMessage, secrets: Mapping[str, tuple[str, 
 
 
 def record_outcome(message: ChannelMessage, outcome: AttemptOutcome | AttemptResult) -> None:
-    """Save what became of a claimed message: sent, tried again later, or given up; a refused channel is paused."""
+    """Save in the queue what became of a claimed channel message: sent, tried again later, or given up."""
     channel = message.channel
     result = outcome if isinstance(outcome, AttemptResult) else result_of_attempt(channel, outcome)
     with transaction.atomic():

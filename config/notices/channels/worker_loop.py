@@ -41,7 +41,7 @@ class NoticeChannelsLoop(WorkerLoop):
         super().start()
 
     def run_once(self) -> bool:
-        """Record finished attempts and begin due messages; return True if more messages may be due."""
+        """Record finished attempts to send to channels, and begin due ones; return True if more messages may be due."""
         self._record_finished()
         claimed = claim_messages(MAX_IN_FLIGHT - len(self._in_flight))
         secrets = signing_secrets_for_messages(claimed)
@@ -78,7 +78,7 @@ class NoticeChannelsLoop(WorkerLoop):
             self._unrecorded.append((key, prepared))
 
     def _record_finished(self) -> None:
-        """Save the outcomes of finished attempts; if the database fails, they stay in memory until the next call."""
+        """Save the outcomes of messages that the loop has sent to channels; if the database fails, they stay in memory."""
         self._unrecorded += self._sending.take_finished_outcomes()
         while self._unrecorded:
             key, outcome = self._unrecorded[0]
