@@ -25,7 +25,7 @@ from workspaces.models import User
 def page_of_accounts(
     *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None, **filters: Any
 ) -> Page[ConnectedAccount]:
-    """Return a page of the accounts that are connected to the workspace. Raises ScopeMissing, NotFound.
+    """Account query: return a page of the accounts connected to the workspace. Raises ScopeMissing, NotFound.
 
     Disconnected accounts are left out.
     """
@@ -33,7 +33,7 @@ def page_of_accounts(
 
 
 def sandbox_accounts(*, caller: Caller, workspace_id: str) -> list[ConnectedAccount]:
-    """Return the workspace's connected sandbox accounts, ordered by platform. Raises ScopeMissing, NotFound."""
+    """Account query: return the workspace's sandbox accounts, ordered by platform. Raises ScopeMissing, NotFound."""
     return list(_connected(caller, workspace_id, sandbox=True).order_by("platform", "pk"))
 
 
@@ -44,13 +44,13 @@ def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[Co
 
 
 def platforms_of_accounts(*, workspace_id: str, account_ids: Iterable[str]) -> dict[str, str]:
-    """Query the platforms of those of the workspace's accounts that have these ids."""
+    """Account query: return the platforms of those of the workspace's accounts that have these ids."""
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, pk__in=list(account_ids))
     return dict(rows.values_list("pk", "platform"))
 
 
 def avatar_content(*, caller: Caller, workspace_id: str, account_id: str, digest: str) -> bytes | None:
-    """Query the picture of a workspace's account, a WebP file; None if the account has none with this digest.
+    """Account query: return the picture of a workspace's account, a WebP file; None without one with this digest.
 
     Raises NotFound, ScopeMissing.
     """
@@ -61,7 +61,7 @@ def avatar_content(*, caller: Caller, workspace_id: str, account_id: str, digest
 
 
 def get_accessible_account(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:
-    """Return the connected account with this id, if the caller may use it. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """Account query: return the account with this id, if the caller may use it. Raises NotFound, ScopeMissing."""
     account = ConnectedAccount.objects.filter(pk=account_id).first() if is_id(account_id, "acc") else None
     if account is None:
         raise missing_or_foreign_id_error(None, "account")
@@ -70,7 +70,7 @@ def get_accessible_account(*, caller: Caller, account_id: str, scope: str, write
 
 
 def connection_initiator_name(attempt: ConnectionAttempt) -> str:
-    """Query the display name of the agent, API key or person that began an OAuth connection attempt."""
+    """Account query: return the name of the agent, API key or person that began an OAuth connection attempt."""
     if attempt.actor_kind == "agent":
         name = Agent.objects.filter(pk=attempt.actor_id).values_list("name", flat=True).first()
         return _("the agent “%(name)s”") % {"name": name}
@@ -82,7 +82,7 @@ def connection_initiator_name(attempt: ConnectionAttempt) -> str:
 
 
 def connection_method_requirements(platform: Platform, method: str) -> dict[str, Any]:
-    """Select from a platform's setup what a connection method requires from an account's owner and the operator.
+    """Select what a method of connecting accounts requires from the account's owner and from the operator.
 
     The operator of the service registers the applications; each includes its complete redirect URI.
     """

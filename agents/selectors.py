@@ -19,13 +19,13 @@ MAX_AGENTS_OF_CLIENT = 3  # that are offered to be connected again
 
 
 def agents_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
-    """Return the workspace's agents, including revoked agents, newest first. Raises NotFound."""
+    """Agent query: return the workspace's agents, revoked ones included, newest first. Raises NotFound."""
     require_access(caller, workspace_id, None, write=False)
     return paginate_newest_first(Agent.objects.filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
 def get_accessible_agent(*, caller: Caller, agent_id: str, scope: str | None = None, write: bool = False) -> Agent:
-    """Return the agent with this id if the caller may access it. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """Agent query: return the agent with this id if the caller may access it. Raises NotFound, ScopeMissing."""
     agent = Agent.objects.filter(pk=agent_id).first() if is_id(agent_id, "agt") else None
     if agent is None:
         raise missing_or_foreign_id_error(None, "agent")
@@ -34,7 +34,7 @@ def get_accessible_agent(*, caller: Caller, agent_id: str, scope: str | None = N
 
 
 def agents_with_last_use(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
-    """Return a page of a workspace's agents, each with whether it has an API key and when it was last used. Raises NotFound.
+    """Agent query: return a page of agents, each with whether it has an API key and its last use. Raises NotFound.
 
     The newest agents come first. Adds `has_key` (a key was ever issued), `claim_until` (expiry of the unused claim token)
     and `last_used_at` (of its keys and of its OAuth grant).
@@ -44,7 +44,7 @@ def agents_with_last_use(*, caller: Caller, workspace_id: str, limit: int, curso
 
 
 def agent_with_last_use(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
-    """Return an agent of a workspace, with whether it has an API key and when it was last used. Raises NotFound."""
+    """Agent query: return an agent, with whether it has an API key and when it was last used. Raises NotFound."""
     require_access(caller, workspace_id, None, write=False)
     rows = Agent.objects.filter(pk=agent_id, workspace_id=workspace_id)
     agent = _with_use(rows).first() if is_id(agent_id, "agt") else None
@@ -54,7 +54,7 @@ def agent_with_last_use(*, caller: Caller, workspace_id: str, agent_id: str) -> 
 
 
 def agents_of_client(*, caller: Caller, workspace_id: str, client: OAuthClient, scope: str | None = None) -> list[Agent]:
-    """Query the latest active agents of a workspace as which an OAuth client is or was connected, with their grants.
+    """Agent query: return the latest active agents as which an OAuth client is or was connected, with their grants.
 
     Raises NotFound, ScopeMissing, and WorkspacePaused if a scope is required.
     """
@@ -64,13 +64,13 @@ def agents_of_client(*, caller: Caller, workspace_id: str, client: OAuthClient, 
 
 
 def latest_keys_of_agent(*, caller: Caller, agent: Agent, limit: int) -> list[ApiKey]:
-    """Return the latest API keys of the agent, newest first. Raises NotFound, ScopeMissing."""
+    """API key query: return the latest keys of an agent, newest first. Raises NotFound, ScopeMissing."""
     require_access(caller, agent.workspace_id, "api_keys.write", write=False, noun="agent")
     return list(ApiKey.objects.filter(agent=agent).order_by("-pk")[:limit])
 
 
 def list_api_keys(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ApiKey]:
-    """Return the API keys of a workspace and its agents, newest first. Raises ScopeMissing, NotFound, Forbidden."""
+    """API key query: return the keys of a workspace and its agents, newest first. Raises ScopeMissing, NotFound, …."""
     require_access(caller, workspace_id, "api_keys.write", write=False)
     forbid_agent_callers(caller)
     keys = ApiKey.objects.select_related("agent").filter(workspace_id=workspace_id)
@@ -132,7 +132,7 @@ def caller_of_idempotency_key_owner(maker: str, *, workspace: Workspace, actor_t
 
 
 def active_workspace_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
-    """Return a workspace's active API keys without those of its agents.
+    """API key query: return a workspace's active keys, without those of its agents.
 
     Agents' keys and revoked, retiring and expired keys are left out.
     """
@@ -141,7 +141,7 @@ def active_workspace_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
 
 
 def get_manageable_api_key(*, caller: Caller, api_key_id: str) -> ApiKey:
-    """Query the API key with this id, if the caller may change or revoke it. Raises NotFound, ScopeMissing."""
+    """API key query: return the key with this id, if the caller may change it. Raises NotFound, ScopeMissing."""
     key = ApiKey.objects.select_related("agent").filter(pk=api_key_id).first() if is_id(api_key_id, "key") else None
     if key is None:
         raise missing_or_foreign_id_error(None, "API key")

@@ -39,7 +39,7 @@ class AgentSerializer(serializers.ModelSerializer):
 
 
 class AgentSettingsSerializer(serializers.ModelSerializer):
-    """The API representation of an agent's settings, such as its caps and webhook URL, but not its scopes and mode."""
+    """The API representation of an agent's settings in an agent: caps and webhook URL, but not scopes and mode."""
 
     account_allowlist = serializers.ListField(child=serializers.CharField(), allow_null=True)
     rate_limit_per_minute = serializers.IntegerField(source="capped_rate_limit_per_minute", allow_null=True)
@@ -122,7 +122,7 @@ class UpdateAgentSerializer(WriteBody):
     showcase_opt_in = fields.Boolean(required=False)
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
-        """Return only those agent fields that the request to change the agent contains.
+        """Return those fields of an agent that the API request to change it contains.
 
         Other fields would be null, which would remove a setting.
         """
@@ -215,7 +215,7 @@ class KeyIssuedSerializer(serializers.Serializer):
 
 
 class RetiringKeySerializer(serializers.ModelSerializer):
-    """The API representation of an agent's previous API key, which still works for a while after a key rotation."""
+    """The API representation of an agent's previous API key, which works for a while after the rotation of the key."""
 
     expires_at = serializers.DateTimeField()
     overlap_hours = serializers.SerializerMethodField()

@@ -53,7 +53,7 @@ def is_well_formed_token(token: str) -> bool:
 
 
 def is_oauth_token(token: str) -> bool:
-    """Return whether a text begins as an access or refresh token of this service's OAuth server."""
+    """Return whether a token has the format of an access or refresh token of this service's OAuth server."""
     return token.startswith((ACCESS_TOKEN_PREFIX, REFRESH_TOKEN_PREFIX))
 
 

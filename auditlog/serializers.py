@@ -14,11 +14,11 @@ from config.api.paging import PageQuery, page_serializer_class
     {"type": "object", "additionalProperties": True, "description": "Ids and values, without personal text."}
 )
 class MetadataField(serializers.JSONField):
-    """The API field for an audit entry's metadata: a JSON object whose content depends on the audited operation."""
+    """The serializer field of an audit log entry's metadata: a JSON object that depends on the audited operation."""
 
 
 class LogSerializer(serializers.ModelSerializer):
-    """An audit entry in the API: a write operation that a caller tried, with the error code if it was refused.
+    """The API representation of an audit log entry: a write that a caller tried, with the error code if it was refused.
 
     `via` is the client's name.
     """

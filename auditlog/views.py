@@ -26,7 +26,7 @@ class LogViewSet(OperationViewSet):
 
 
 def audit_entries_reply(call: Call, *, name: str, **filters: str) -> Reply:
-    """Return the API reply with audit log entries: a page of JSON, or all of them as the CSV file `<name>.csv`."""
+    """Return the audit log view's reply: a page of entries as JSON, or all of them as the CSV file `<name>.csv`."""
     query = {**call.query, **filters}
     response_format, limit, cursor = query.pop("format"), query.pop("limit"), query.pop("cursor", None)
     entries = selectors.audit_entries_of_workspace(caller=call.caller, **query)

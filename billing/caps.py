@@ -63,7 +63,7 @@ class SpendCapStatus:
 
     @property
     def exceeded(self) -> bool:
-        """Return whether spent plus reserved money exceeds spend cap plus free credit, as after the cap was lowered."""
+        """Return whether this SpendCapStatus exceeds spend cap plus free credit, as after the cap was lowered."""
         return (
             self.cap_plus_free_credit_cents is not None
             and self.spent_cents + self.reserved_cents > self.cap_plus_free_credit_cents
@@ -120,7 +120,7 @@ class MonthlyCaps:
                 )
 
     def require_paid_beyond_free_credit(self, counter: MonthCounter, demand: ChargeTotals) -> None:
-        """Raise PaymentMethodRequired if charges exceed the free credit and no subscription pays for them."""
+        """Check charges: raise PaymentMethodRequired if they exceed the free credit of these MonthlyCaps unpaid."""
         free = self.free_credit_cents
         left = max(0, free - counter.settled_cents - counter.held_cents)
         if demand.cents > left and not self.pays:
@@ -176,7 +176,7 @@ class UtcMonth:
 
     @classmethod
     def named(cls, name: str) -> UtcMonth:
-        """Return the billing period that a URL names, such as 2027-03; the current one if the text names none."""
+        """Return the UtcMonth (billing period of the caps) that a URL names, such as 2027-03; by default the current one."""
         try:
             asked = datetime.strptime(name, "%Y-%m").replace(tzinfo=UTC)
         except ValueError:
@@ -185,7 +185,7 @@ class UtcMonth:
 
     @classmethod
     def containing(cls, at: datetime) -> UtcMonth:
-        """Return the billing period (UTC month) that contains a time. Raises OverflowError for December 9999."""
+        """Return the UtcMonth (billing period of the caps) that contains a time. Raises OverflowError for December 9999."""
         start = datetime.combine(utc_month_of(at), time.min, UTC)
         return cls(start, (start + timedelta(days=32)).replace(day=1))
 

@@ -35,7 +35,7 @@ class LineFormatter(logging.Formatter):
 
 
 class JsonFormatter(BaseJsonFormatter):
-    """The log formatter that writes JSON: `time`, `level`, `logger`, `message`, `exception` and LOGGED_FIELDS."""
+    """The formatter of log lines as JSON: `time`, `level`, `logger`, `message`, `exception` and LOGGED_FIELDS."""
 
     def __init__(self) -> None:
         super().__init__(

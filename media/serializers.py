@@ -183,7 +183,7 @@ class MediaEnvelope(serializers.Serializer):
 
 @extend_schema_serializer(component_name="UploadRequestShown")
 class UploadRequestEchoSerializer(serializers.Serializer):
-    """The part of the response to a media upload's dry run that repeats the request, without the file."""
+    """The request of a media upload as the API response to its dry run repeats it, without the file."""
 
     workspace_id = serializers.CharField()
     filename = serializers.CharField()

@@ -44,7 +44,7 @@ def list_visible_workspaces_of_owner(
 
 
 def get_workspace_for_role_or_key(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
-    """Workspace query for a member with one of `roles`, or for an API key with the scope api_keys.write.
+    """Workspace query: return the workspace for a member with one of `roles`, or an API key with api_keys.write.
 
     Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """

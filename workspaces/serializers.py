@@ -83,7 +83,7 @@ class SandboxAccountsSerializer(serializers.Serializer):
 
 
 class WorkspaceToCreateSerializer(OmitNullCommitPack, CreateWorkspaceSerializer):
-    """The API representation of the workspace that a dry run of creating a workspace would create."""
+    """The API representation of a workspace that would be created, in the response to the dry run."""
 
     dry_run = None  # type: ignore[assignment]
     slug = serializers.CharField()

@@ -34,7 +34,7 @@ class PlatformError(Exception):
 
 
 class Transient(PlatformError):
-    """Error for a call that may succeed later; `retry_after` is in seconds, if the platform named a time."""
+    """Error that a platform adapter raises for a call that may succeed later; `retry_after` is in seconds, if known."""
 
     suggested_action = "Nothing: the service tries again by itself."
 
@@ -44,37 +44,37 @@ class Transient(PlatformError):
 
 
 class RateLimited(Transient):
-    """Error for a call that a platform refuses because a rate limit or quota is used up."""
+    """Error that a platform adapter raises if the platform refuses a call because a rate limit or quota is used up."""
 
     suggested_action = "Nothing: the service goes on when the platform's limit allows."
 
 
 class TokenExpired(PlatformError):
-    """Error for an access token that has expired: it must be renewed before the call is repeated."""
+    """Error that a platform adapter raises if an access token has expired: it must be renewed before another call."""
 
     suggested_action = "Reconnect the account."
 
 
 class ReauthRequired(PlatformError):
-    """Error for credentials or tokens that a platform refuses permanently: the account becomes needs_reauth."""
+    """Error that a platform adapter raises if credentials are refused for good: the account becomes needs_reauth."""
 
     suggested_action = "Reconnect the account, then retry the post."
 
 
 class ContentRejected(PlatformError):
-    """Error for a post whose content a platform refuses: only other content can be published."""
+    """Error that a platform adapter raises if the platform refuses a post's content: only other content can be published."""
 
     suggested_action = "Change the content, then make a new post."
 
 
 class CredentialsRejected(PlatformError):
-    """Error for wrong credentials, or too few permissions, with which an owner wants to connect an account."""
+    """Error that a platform adapter raises if an owner's credentials are wrong or have too few permissions."""
 
     suggested_action = "Check the credentials and connect again."
 
 
 class ConnectionUnavailable(PlatformError):
-    """Error for a platform that this service cannot connect, for example because the operator has not set it up."""
+    """Error that a platform adapter raises if this service cannot connect accounts, such as without the operator's app."""
 
     suggested_action = "Ask the operator of the service to set this platform up."
 

@@ -37,7 +37,7 @@ class Issue:
     facts: Mapping[str, Any] = dataclass_field(default_factory=dict, compare=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the validation issue as a dict for the API's JSON responses."""
+        """Return this validation Issue as a dict for the API's JSON responses."""
         body = asdict(self)
         del body["facts"]
         if self.repair_hint and self.repair_hint.value is None:
@@ -64,5 +64,5 @@ def issue_with_hint(
 
 
 def number_with_noun(count: int, noun: str) -> str:
-    """Return a number with its noun in the singular or plural, such as `2 choices`, for a validation issue's message."""
+    """Return a number with its noun, such as `2 choices`, for the English message of a validation issue."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

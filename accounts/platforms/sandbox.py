@@ -69,7 +69,7 @@ class Sandbox(Platform):
         return Published(external_id=f"sandbox-{content.key}", permalink=f"https://sandbox.invalid/{self.name}/{content.key}")
 
     def find_people(self, grant: Grant, text: str) -> list[Person]:
-        """Return one invented person, who has the text as name and a handle that no platform has."""
+        """Return one person invented by the sandbox adapter, with the text as name and a handle that no platform has."""
         word = "".join(char for char in text.lower() if char.isascii() and char.isalnum())
         return [Person(f"@{word or 'somebody'}.sandbox.example", f"{one_line(text)} (invented)")]
 

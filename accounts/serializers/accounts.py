@@ -82,7 +82,7 @@ class ConnectSerializer(WriteBody):
 
 @extend_schema_serializer(component_name="Authorization")
 class BegunOAuthSerializer(serializers.Serializer):
-    """The response to a request to connect by OAuth: the account's owner grants access at `authorization_url`."""
+    """The API response to a request to connect an account by OAuth: its owner grants access at `authorization_url`."""
 
     authorization_url = serializers.CharField(
         allow_null=True, help_text="Open it in a browser. Null in a replay once it can no longer be used."
@@ -107,7 +107,7 @@ class ConnectionChoiceSerializer(serializers.Serializer):
 
 
 class ConnectionChoicesSerializer(serializers.Serializer):
-    """The accounts to choose from after OAuth: the caller repeats the request with the `external_id` of one as `choice`.
+    """The API response with the accounts to choose from after OAuth: the request is repeated with one as `choice`.
 
     None is connected yet.
     """
@@ -120,7 +120,7 @@ CompleteConnectionAnswer = one_of_serializer_class("CompleteConnectionAnswer", A
 
 
 class OAuthCallbackQuery(DryRunQuery):
-    """The query parameters that complete an OAuth connection: what the platform gave the browser, and the chosen account."""
+    """The serializer of the query that completes an OAuth connection: what the platform sent, and the chosen account."""
 
     state = fields.Text(max_length=2048)
     code = fields.Text(max_length=8192)
@@ -131,7 +131,7 @@ class OAuthCallbackQuery(DryRunQuery):
 
 @extend_schema_serializer(component_name="ConnectRequestShown")
 class ConnectRequestEchoSerializer(ConnectSerializer):
-    """The copy of a request to connect an account in the response to its dry run, without the secret credentials."""
+    """The request to connect an account as the API response to its dry run repeats it, without the credentials."""
 
     credentials = None  # type: ignore[assignment]
 

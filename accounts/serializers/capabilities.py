@@ -98,7 +98,7 @@ class PollCapabilitiesSerializer(serializers.Serializer):
 
 
 class PublishingCapabilitiesSerializer(serializers.Serializer):
-    """The API representation of how safely a platform lets a request to publish be repeated: `retry_safety` alone."""
+    """The API representation of a platform's capability `publishing`: whether a request may safely be repeated."""
 
     retry_safety = serializers.ChoiceField(choices=["idempotent", "verifiable", "at_most_once"])
 
@@ -184,7 +184,7 @@ class ConnectionMethodSerializer(serializers.Serializer):
 
 
 class BillingCapabilitiesSerializer(serializers.Serializer):
-    """How this service bills its workspaces: whether they pay at all, and what they can do about it."""
+    """The API representation of the service's billing in its capabilities: whether workspaces pay, and how."""
 
     mode = serializers.ChoiceField(choices=["free_beta", "paid"])
     checkout_available = serializers.BooleanField()

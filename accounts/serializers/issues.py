@@ -11,7 +11,7 @@ from config.api.serializers import RepairHintSerializer
 
 
 class IssueSerializer(serializers.Serializer):
-    """A validation issue of a post or media asset at a platform, with a hint how to repair the issue."""
+    """The API representation of a validation issue of a post or media asset, with a hint how to repair the issue."""
 
     code = serializers.CharField()
     severity = serializers.ChoiceField(choices=["error", "warning"])

@@ -119,7 +119,7 @@ def _problems_of(problem: ValidationError) -> list[tuple[str, str, str]]:
 def insert_or_update_account(
     workspace_id: str, platform_name: str, method: str, connection: AuthorizedAccount
 ) -> ConnectedAccount:
-    """Insert a newly connected account, or update its row if it was connected before, in the caller's transaction.
+    """Insert the row of a newly connected account, or update it if it was connected before, in the caller's transaction.
 
     The row is locked, so that two simultaneous connections produce one account.
     """

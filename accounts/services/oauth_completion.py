@@ -84,7 +84,7 @@ def complete_connection(
 
 
 def exchange_code_after_return(*, caller: Caller, state: str, code: str) -> ReturnedConnectionAttempt:
-    """Exchange the OAuth code after a browser's return, and return the attempt with the accounts to choose from.
+    """Begin to complete an OAuth connection after the browser's return: exchange the code; returns the accounts to choose.
 
     Attaches nothing. If the code was used before and its only account is attached, returns that account. Raises
     OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right), WorkspacePaused, CredentialsRejected,

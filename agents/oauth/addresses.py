@@ -24,7 +24,7 @@ def issuer() -> str:
 
 
 def resource_at(path: str) -> str:
-    """Return the resource identifier (RFC 8707) of the API (path "") or of the Model Context Protocol endpoint (MCP_PATH)."""
+    """Return the address that identifies a resource (RFC 8707): the API (path "") or the MCP endpoint (MCP_PATH)."""
     return f"{settings.BASE_URL}{path}"
 
 

@@ -9,7 +9,7 @@ from agents.oauth.client_metadata import GRANT_TYPES, NO_CLIENT_AUTHENTICATION
 
 
 def authorization_server_metadata() -> dict[str, Any]:
-    """Return the metadata of the OAuth server: its endpoints, and what they support."""
+    """Return the metadata document of the OAuth server: its endpoints, and what they support."""
     return {
         "issuer": issuer(),
         "authorization_endpoint": f"{issuer()}/oauth/authorize",
@@ -31,7 +31,7 @@ def authorization_server_metadata() -> dict[str, Any]:
 
 
 def protected_resource_metadata(path: str) -> dict[str, Any]:
-    """Return the metadata of the API (path "") or of the Model Context Protocol endpoint (MCP_PATH)."""
+    """Return the metadata document of the API (path "") or of the Model Context Protocol endpoint (MCP_PATH)."""
     return {
         "resource": resource_at(path),
         "resource_name": "Social publishing",

@@ -41,7 +41,7 @@ MAX_GRANT_DAYS = 366
 
 @dataclass(frozen=True)
 class RequestedAccess:
-    """What an OAuth client asks a person for. A client of the device flow has no redirect URI and no code challenge."""
+    """The access that an OAuth client asks a person to grant; in the device flow, without redirect URI and code challenge."""
 
     client: OAuthClient
     resource: str

@@ -147,7 +147,7 @@ class AgentGrantValidator(RequestValidator):
         return status
 
     def save_bearer_token(self, token: dict[str, Any], request: Request, *args: Any, **kwargs: Any) -> None:
-        """Mark the exchanged code or refresh token as used. The new tokens are stored already, by `issue_tokens`."""
+        """Tell the OAuth server that a code or refresh token is used; `issue_tokens` has stored the new tokens."""
         exchanged, now = request.exchanged, timezone.now()
         if isinstance(exchanged, OAuthToken):
             OAuthToken.objects.filter(pk=exchanged.pk, refreshed_at=None).update(refreshed_at=now)
@@ -199,7 +199,7 @@ def read_device_request(parameters: Parameters, *, asked_by: str) -> RequestedAc
 
 
 def token_response(parameters: Parameters) -> Answer:
-    """Exchange an authorization code, refresh token or device code for tokens; return the answer to the OAuth client."""
+    """Let the OAuth server exchange a code or refresh token for tokens; return its answer to the client."""
     validator = AgentGrantValidator()
     tokens_of_grant = BearerToken(validator, _access_token, _expires_in, _refresh_token)
     kinds = {AUTHORIZATION_CODE: AuthorizationCodeGrant, REFRESH_TOKEN: RefreshTokenGrant, DEVICE_CODE: DeviceCodeGrant}
@@ -212,7 +212,7 @@ def token_response(parameters: Parameters) -> Answer:
 
 
 def revocation_response(parameters: Parameters) -> Answer:
-    """Revoke a token of the OAuth client that sends it; return the answer to the client (RFC 7009)."""
+    """Let the OAuth server revoke a token of the client that sends it; return its answer to the client (RFC 7009)."""
     endpoint = RevocationEndpoint(AgentGrantValidator())
     body = urlencode(_known(parameters, _REVOKE_PARAMETERS))
     answer: Answer = endpoint.create_revocation_response(f"{issuer()}/oauth/revoke", "POST", body, _FORM)

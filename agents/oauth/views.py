@@ -71,19 +71,19 @@ def oauth_endpoint(
 
 @oauth_endpoint("token", limit=REQUESTS_PER_MINUTE)
 def token(request: HttpRequest) -> HttpResponse:
-    """View: exchange an authorization code, refresh token or device code for tokens (RFC 6749, RFC 8628)."""
+    """View of the OAuth server: exchange an authorization code, refresh token or device code for tokens (RFC 6749, 8628)."""
     return _http_response(server.token_response(_form(request)))
 
 
 @oauth_endpoint("revoke", limit=REQUESTS_PER_MINUTE)
 def revoke(request: HttpRequest) -> HttpResponse:
-    """View: revoke an access token, or a refresh token with all tokens of its grant (RFC 7009)."""
+    """View of the OAuth server: revoke an access token, or a refresh token with all tokens of its grant (RFC 7009)."""
     return _http_response(server.revocation_response(_form(request)))
 
 
 @oauth_endpoint("register", limit=REGISTRATIONS_PER_HOUR, period=3600.0)
 def register(request: HttpRequest) -> HttpResponse:
-    """View: register an OAuth client, which needs no sign-in (RFC 7591)."""
+    """View of the OAuth server: register a client, which needs no sign-in (RFC 7591)."""
     if request.content_type != "application/json":
         raise UnsupportedMediaType()
     try:
@@ -106,7 +106,7 @@ def register(request: HttpRequest) -> HttpResponse:
 
 @oauth_endpoint("device", limit=DEVICES_PER_MINUTE)
 def device_authorization(request: HttpRequest) -> HttpResponse:
-    """View: begin the device flow for an OAuth client without a browser (RFC 8628)."""
+    """View of the OAuth server: begin the device flow for a client without a browser (RFC 8628)."""
     started = begin_device_authorization(
         requested=server.read_device_request(_form(request), asked_by=rate_limit_address(request))
     )
@@ -125,19 +125,19 @@ def device_authorization(request: HttpRequest) -> HttpResponse:
 
 @require_safe_with_json_error
 def server_metadata(request: HttpRequest) -> HttpResponse:
-    """View: the metadata document of the OAuth server (RFC 8414)."""
+    """View of the OAuth server: the metadata document of the server itself (RFC 8414)."""
     return _document(authorization_server_metadata())
 
 
 @require_safe_with_json_error
 def api_metadata(request: HttpRequest) -> HttpResponse:
-    """View: the metadata document of the API as a protected resource (RFC 9728)."""
+    """View of the OAuth server: the metadata document of the API as a protected resource (RFC 9728)."""
     return _document(protected_resource_metadata(""))
 
 
 @require_safe_with_json_error
 def mcp_metadata(request: HttpRequest) -> HttpResponse:
-    """View: the metadata document of the Model Context Protocol endpoint as a protected resource (RFC 9728)."""
+    """View of the OAuth server: the metadata document of the MCP endpoint as a protected resource (RFC 9728)."""
     return _document(protected_resource_metadata(MCP_PATH))
 
 

@@ -32,7 +32,7 @@ MAX_LIVE_KEYS = 100  # maximum number of active keys of a workspace, without age
 
 @dataclass(frozen=True)
 class IssuedKey:
-    """A newly issued API key and its token, which is shown only once; in a dry run the token is None."""
+    """The result of issuing an API key: the key and its token, which is shown only once and is None in a dry run."""
 
     api_key: ApiKey
     token: str | None
@@ -57,7 +57,7 @@ def create_workspace_api_key(
     allowed_networks: Sequence[str] | None = None,
     dry_run: bool = False,
 ) -> IssuedKey:
-    """Create an API key of the workspace. Without `expires_at`, the key expires after API_KEY_DEFAULT_DAYS.
+    """Issue an API key of the workspace. Without `expires_at`, the key expires after API_KEY_DEFAULT_DAYS.
 
     `allowed_networks`: as `normalize_network` returns them; without them the key may be used from anywhere.
 
@@ -234,7 +234,7 @@ def issue_key(
     allowed_networks: list[str] | None = None,
     save: bool = True,
 ) -> IssuedKey:
-    """Issue an API key: create it and its token, without a check of the caller's permission."""
+    """Issue an API key: create its row and its token, without a check of the caller's permission."""
     token = tokens.new_token(tokens.AGENT_KEY_PREFIX if agent else tokens.WORKSPACE_KEY_PREFIX)
     key = ApiKey(
         workspace_id=workspace_id,
@@ -260,7 +260,7 @@ def default_key_expiry() -> datetime | None:
 
 
 def require_grantable_scopes(caller: Caller, scopes: Sequence[str]) -> None:
-    """Raise ScopeMissing if a caller wants to give a key or an agent scopes (permissions) that the caller does not have."""
+    """Raise ScopeMissing if the caller lacks one of the scopes (permissions) that an API key or agent is to get."""
     missing = [scope for scope in scopes if scope not in caller.scopes]
     if missing:
         raise ScopeMissing(

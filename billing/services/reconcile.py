@@ -77,7 +77,7 @@ def reconcile_billing(progress: ProgressCallback = _no_progress) -> Reconciliati
 
 
 def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
-    """Compare billing with the payment processor for an operator. A dry run only counts the workspaces to compare.
+    """Reconcile billing with the payment processor for an operator. A dry run only counts the workspaces to compare.
 
     `complete` is False if the processor did not answer; the hourly task then repeats the reconciliation. Raises Forbidden
     (not an operator), RateLimited, PlanChanged.
@@ -102,7 +102,7 @@ def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> Reconcil
 
 
 def reconcile_subscriptions(progress: ProgressCallback = _no_progress) -> tuple[int, int]:
-    """Update subscriptions from the payment processor; returns how many workspaces were checked and how many changed.
+    """Reconcile subscriptions with the payment processor; returns how many workspaces were checked and how many changed.
 
     Checks the workspaces that are customers there and not deleted. A customer that the processor does not know raises an
     alarm. Raises BillingUnavailable.

@@ -105,7 +105,7 @@ class Call:
 
     @property
     def plan_hash(self) -> str | None:
-        """Return the request's Plan-Hash: the hash of the only plan that may be carried out."""
+        """Return the Plan-Hash of this Call of an operation: the hash of the only plan that may be carried out."""
         return self.requested_plan.expected_hash
 
 

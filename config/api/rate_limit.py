@@ -141,7 +141,7 @@ def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float
 
 @lru_cache(maxsize=4)
 def rate_limiter_for_redis_url(redis_url: str) -> SharedLimiter | LocalLimiter:
-    """Return the limiter that counts in the Redis server at this URL, or in this process if the URL is empty."""
+    """Return the rate limiter that counts in the Redis server at this URL, or in this process if the URL is empty."""
     return SharedLimiter(redis_url) if redis_url else LocalLimiter()
 
 

@@ -255,7 +255,7 @@ class OperationSchema(AutoSchema):
 
 
 def finish_openapi_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """Complete the OpenAPI document: forbid undeclared fields, add examples, and add /openapi.json itself."""
+    """Complete the OpenAPI schema: forbid undeclared fields, add examples, and add the route /openapi.json itself."""
     for component in result["components"]["schemas"].values():
         if component.get("type") == "object" and "additionalProperties" not in component:
             component["additionalProperties"] = False

@@ -43,7 +43,7 @@ def set_trace_actor(actor: TraceActor) -> None:
 
 
 def current_workspace_or_actor_id() -> str:
-    """Return the workspace id of the request being traced, or else its caller's id; "" before authentication."""
+    """Return the workspace id of the current trace, or else the id of its caller; "" before authentication."""
     actor = _actor.get()
     return (actor.workspace_id or actor.actor_id) if actor else ""
 

@@ -98,7 +98,7 @@ class OperatorConsole(admin.AdminSite):
         return {**super().each_context(request), "provider": settings.OIDC_ISSUER if settings.OIDC_CLIENT_ID else ""}
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Admin page: the front page of the console, with work queues, heartbeats and open billing alarms."""
+        """Page of the admin site: the front page of the console, with work queues, heartbeats and open billing alarms."""
         found = status.service_status()
         alarms = list(found["billing_alarms"][: MAX_ALARMS + 1])
         shown = {**found, "billing_alarms": alarms[:MAX_ALARMS], "more_alarms": len(alarms) > MAX_ALARMS}
@@ -109,7 +109,7 @@ class OperatorConsole(admin.AdminSite):
         return super().index(request, {**shown, **(extra_context or {})})
 
     def find(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: what a search has found, by kind; an id or a trace id redirects to its own page."""
+        """Page of the admin site: what a search has found, by kind; an id or a trace id redirects to its own page."""
         words = " ".join(request.GET.get("q", "").replace("\0", "").split())[:MAX_SEARCH_LENGTH]
         kind = search_word_kind(words)
         if kind == TRACE:
@@ -127,7 +127,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/find.html", {**self.each_context(request), **shown})
 
     def show_rows_of_trace(self, request: HttpRequest, trace_id: str) -> TemplateResponse:
-        """Admin page: show, table by table, the newest rows that carry the trace id of one request."""
+        """Page of the admin site: table by table, the newest rows that carry the trace id of one request."""
         if search_word_kind(trace_id) != TRACE:
             raise Http404
         tables = []
@@ -139,7 +139,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/trace.html", {**self.each_context(request), **shown})
 
     def show_late_posts(self, request: HttpRequest) -> TemplateResponse:
-        """Admin page: the posts that are late, by how much, and why."""
+        """Page of the admin site: the posts that are late, by how much, and why."""
         if not self._registry[PostTarget].has_view_permission(request):
             raise PermissionDenied
         now = timezone.now()

@@ -19,26 +19,26 @@ ADMIN = "/admin/"
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Error view for status 400 (handler400), such as for a wrong Host header: a JSON error."""
+    """JSON error for status 400 (handler400), such as for a wrong Host header."""
     return error_response(errors.MalformedRequest("Invalid Host header or malformed form."))
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> Any:
-    """Error view for status 403 (handler403): an HTML page or a JSON error, depending on the path."""
+    """Error page or JSON error for status 403 (handler403), depending on the path."""
     if request.path.startswith((ADMIN, *PAGE_PATH_PREFIXES)):
         return django_permission_denied(request, exception)
     return error_response(errors.Forbidden())
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Error view for status 404 (handler404): an HTML page or a JSON error, depending on the path."""
+    """Error page or JSON error for status 404 (handler404), depending on the path."""
     if request.path.startswith(PAGE_PATH_PREFIXES):
         return api_error_page(request, errors.NotFound(_("Page not found.")))
     return error_response(errors.NotFound())
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Error view for status 500 (handler500), which reads nothing from the database, because that may be down."""
+    """Error page or JSON error for status 500 (handler500); reads nothing from the database, which may be down."""
     error = errors.InternalError()
     if request.path.startswith(PAGE_PATH_PREFIXES):
         context = {"error": error, "trace_id": error.response_body()["trace_id"], "user": None}
@@ -47,7 +47,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
-    """Error view for a form that fails Django's CSRF check (CSRF_FAILURE_VIEW), with status 403."""
+    """Error page for a form that fails Django's CSRF check (CSRF_FAILURE_VIEW), with status 403."""
     if request.path.startswith(PAGE_PATH_PREFIXES):
         error = errors.Forbidden(
             _("The form was too old, or it came from another site, so nothing was changed."),

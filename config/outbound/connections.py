@@ -45,7 +45,7 @@ class Exchange:
     peer_closed: bool = False  # the other end has closed
 
     def seconds_left(self) -> float:
-        """Return how many seconds this connection's request may still take; raise TimeoutError if there are none left."""
+        """Return how many seconds this Exchange on an outbound connection may still take. Raises TimeoutError if none."""
         seconds = self.deadline - time.monotonic()
         if seconds <= 0:
             raise TimeoutError("the deadline has passed")

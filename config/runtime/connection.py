@@ -109,7 +109,7 @@ class AnswerWriter:
             self._file = None
 
     def shutdown(self, how: int) -> None:
-        """Raise OSError to keep the client's connection open, because the worker's main loop closes it later."""
+        """Refuse to shut down the client's connection, because the worker's main loop closes it later. Raises OSError."""
         raise OSError("The main loop ends the connection.")
 
     def close(self) -> None:
@@ -249,7 +249,7 @@ class Connection:
 
 
 def raw_error_response(error: ApiError) -> bytes:
-    """Return an API error as the bytes of an HTTP response, for requests that are refused before the application runs."""
+    """Return the bytes of an error response for a client's connection, when a request is refused before the app runs."""
     fields = error.response_body()
     body = json.dumps(fields).encode()
     lines = [

@@ -76,7 +76,7 @@ class BufferedThreadWorker(ThreadWorker):
     # Opening and closing connections (main loop).
 
     def accept(self, listener: socket.socket) -> None:
-        """Accept a client's connection; from 90 % of the limit on, first close another that waits for its client's request.
+        """Let the gunicorn worker accept a connection; near the limit, it first closes one that waits for a request.
 
         Of the others whose body the application has not begun to read, it closes the one that has waited for longest.
         """
@@ -254,13 +254,13 @@ class BufferedThreadWorker(ThreadWorker):
     # Stopping.
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Handle SIGTERM in the web worker: finish the running requests, without waiting further for posts' results."""
+        """Handle SIGTERM in the gunicorn worker: finish the running requests, without waiting further for posts' results."""
         with suppress(Exception):  # the application may not be loaded yet
             import_string(STOP_WAITING_FUNCTION)()  # by name: gunicorn loads this class before the application
         super().handle_exit(sig, frame)
 
     def set_accept_enabled(self, enabled: bool) -> None:
-        """Start or stop accepting connections; a worker that exits accepts waiting ones, then closes the listening sockets.
+        """Let the gunicorn worker start or stop accepting connections; one that exits closes the listening sockets last.
 
         A load balancer is then refused at once and uses another machine. gunicorn itself leaves the socket open until the
         last request is answered, and then drops the connections that arrived in the meantime.

@@ -61,7 +61,7 @@ def join_host_and_port(host: str, port: int) -> str:
 
 
 def host_to_connect_to(host: str) -> str:
-    """Return the host at which this machine reaches the service: `host`, or loopback if `host` stands for all addresses."""
+    """Return the host for the startup check: `host`, or loopback if `host` stands for all addresses of this machine."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (compared, not bound)
 
 

@@ -53,11 +53,11 @@ class ElementFile(BoundedVideoFile):
             at = element.body if element.end is None else element.end
 
     def read_unsigned_integer(self, element: Element) -> int:
-        """Return the value of a WebM element that contains an unsigned integer."""
+        """Return the value of a WebM file's element that contains an unsigned integer."""
         return int.from_bytes(self._value(element), "big")
 
     def read_float(self, element: Element) -> float:
-        """Return the value of a WebM element that contains a float of four or eight bytes; 0 if it is empty."""
+        """Return the value of a WebM file's element that contains a float of four or eight bytes; 0 if it is empty."""
         value = self._value(element)
         form = {0: "", 4: ">f", 8: ">d"}.get(len(value))
         if form is None:

@@ -63,7 +63,7 @@ def remove_member(page: WorkspacePage, user_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="members.leave")
 def leave_workspace(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: leave the workspace, which ends the signed-in user's own membership."""
+    """Dashboard page of members: leave the workspace, which ends the signed-in user's own membership."""
     services.leave_workspace(caller=page.caller, workspace_id=page.workspace.id)
     messages.success(page.request, _("You have left %(workspace)s.") % {"workspace": page.workspace.name})
     return page.redirect(reverse("dashboard"))

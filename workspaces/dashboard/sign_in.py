@@ -103,7 +103,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def saved_form_page(request: HttpRequest) -> HttpResponse:
-    """Dashboard page after signing in again: show the form that was saved before, with a button to submit it."""
+    """Dashboard page after signing in again: show the form that was saved before the sign-in, to submit it now."""
     form = saved_form.load_saved_form(request)
     if form is None:
         return redirect("dashboard")

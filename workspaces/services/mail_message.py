@@ -75,7 +75,7 @@ class MailMessage:
 
 
 def one_line_name(name: str) -> str:
-    """Return a name that a user chose as one short line for an e-mail, without unprintable characters."""
+    """Return a name that a user chose as one short line of an e-mail's content, without unprintable characters."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
     return line if len(line) <= MAX_NAME_LENGTH else f"{line[: MAX_NAME_LENGTH - 1]}…"
 

@@ -28,11 +28,11 @@ class JsonClient:
     requires_objects: ClassVar[bool] = False  # whether get and post raise UnreadableAnswer for any body but a JSON object
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Send a GET request to the platform's JSON API. Returns the JSON object of the response, `{}` if there is none."""
+        """Send a GET request with this JSON client. Returns the JSON object of the response, `{}` if there is none."""
         return self._content(self.send_to_url("GET", f"{self.address}{path}", params=params))
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
-        """Send a POST request to the platform's JSON API. Returns the JSON object of the response.
+        """Send a POST request with this JSON client. Returns the JSON object of the response.
 
         After NoAnswer or a status of 5xx the change may have been made.
         """

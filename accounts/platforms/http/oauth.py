@@ -31,7 +31,7 @@ _PASSING = frozenset({"temporarily_unavailable", "server_error"})
 
 @dataclass(frozen=True)
 class OAuthApplication:
-    """The operator's OAuth application at a platform, with its client id and secret.
+    """The operator's OAuth application at a platform, with its client id and secret, over HTTP.
 
     Subclasses say in class variables how their platform differs from RFC 6749.
     """
@@ -90,7 +90,7 @@ class OAuthApplication:
         return answer
 
     def renew(self, refresh_token: str) -> dict[str, Any]:
-        """Exchange an OAuth refresh token for new tokens. Returns the JSON response of the platform's token endpoint.
+        """Exchange a refresh token over HTTP for new tokens. Returns the JSON response of the platform's OAuth endpoint.
 
         Raises ReauthRequired only if the platform says that the grant has ended, otherwise Transient.
         """
@@ -140,7 +140,7 @@ class OAuthApplication:
             raise missing_scopes_error(self.label, missing)
 
     def oauth_error_code(self, response: Response) -> str:
-        """Return the OAuth error code (such as invalid_grant) in a token endpoint's response, otherwise an empty string."""
+        """Return the OAuth error code (such as invalid_grant) in a platform's HTTP response, otherwise an empty string."""
         return one_line((json_object_or_none(response) or {}).get("error"))[:100]
 
     def pkce_challenge(self, verifier: str) -> str:
@@ -148,7 +148,7 @@ class OAuthApplication:
         return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
     def post(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
-        """Send a form with the OAuth application's credentials to an OAuth endpoint; returns also error responses.
+        """Send a form with this OAuth application's credentials to an OAuth endpoint over HTTP; returns error responses, too.
 
         Raises Transient without a response.
         """
@@ -209,6 +209,6 @@ def token_expiry(answer: Mapping[str, Any]) -> datetime | None:
 
 
 def granted_scopes(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the granted scopes in an OAuth token response, where spaces or commas separate them."""
+    """Return the granted scopes in the token response of a platform, where spaces or commas separate them."""
     granted = answer.get("scope")
     return tuple(granted.replace(",", " ").split()) if isinstance(granted, str) else ()

@@ -54,7 +54,7 @@ class OAuthPlatform(Platform):
     def accounts_opened_by_tokens(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
     ) -> tuple[AuthorizedAccount, ...]:
-        """Return the accounts that new OAuth tokens give access to, each with the grant to store for it.
+        """Default for adapters of OAuth platforms: return the accounts that new tokens open, each with the grant to store.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """

@@ -68,7 +68,7 @@ class LinkedIn(OAuthPlatform):
         return authorization.account_kind_schema(self._offered())
 
     def capabilities_for(self, account: AccountLimitsAndScopes) -> Capabilities:
-        """Return the capabilities of a LinkedIn account according to the OAuth scopes that its owner has granted."""
+        """Method of LinkedIn's adapter: return an account's capabilities according to the OAuth scopes that were granted."""
         return capabilities_for_scopes(account)
 
     def begin_oauth(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
@@ -100,7 +100,7 @@ class LinkedIn(OAuthPlatform):
         return found
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask LinkedIn whether the login still gives access to the connected member or page.
+        """Method of LinkedIn's adapter: ask whether the login still gives access to the connected member or page.
 
         Raises TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
         """
@@ -115,7 +115,7 @@ class LinkedIn(OAuthPlatform):
         raise ReauthRequired("The login does not open this account at LinkedIn any more.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Renew a LinkedIn account's access token with the refresh token, which LinkedIn gives only to some apps.
+        """Method of LinkedIn's adapter: renew an account's access token with the refresh token, which only some apps get.
 
         Raises ReauthRequired, ConnectionUnavailable, Transient.
         """
@@ -128,7 +128,7 @@ class LinkedIn(OAuthPlatform):
         return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a LinkedIn publication: upload a file, create the post, or add its first comment."""
+        """Method of LinkedIn's adapter: take the next step: upload a file, create the post, or add its first comment."""
         author = grant.external_id
         if progress.phase == "start":
             return posts.check_content_and_begin(author, content, progress)

@@ -40,7 +40,7 @@ class X(OAuthPlatform):
     settles_seconds = 180.0
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Return the one X account that an access token gives access to. Source: docs.x.com, users/me."""
+        """Method of X's adapter: return the one account that an access token opens. Source: docs.x.com, users/me."""
         api = Api(self._api_address(), tokens["access_token"])
         user = data_of(api.get("/2/users/me", {"user.fields": "profile_image_url"}))
         username = required_matching_text(user, "username", _USERNAME, "user name")
@@ -54,11 +54,11 @@ class X(OAuthPlatform):
         return (identity,)
 
     def details_stored_with_tokens(self, identity: Identity) -> Mapping[str, Any]:
-        """Return what is stored with an X account's tokens: its user name, for the URLs of posts."""
+        """Method of X's adapter: return what is stored with the tokens: the user name, for the URLs of posts."""
         return {"username": identity.handle}
 
     def application(self) -> XApplication:
-        """Return the operator's OAuth app at X, from the settings."""
+        """Method of X's adapter: return the operator's OAuth app, from the settings."""
         return XApplication(
             self.platform_setting("CLIENT_ID"),
             self.platform_setting("CLIENT_SECRET"),
@@ -70,7 +70,7 @@ class X(OAuthPlatform):
         )
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of an X publication: upload a media file, or create the post or the next post of a thread."""
+        """Method of X's adapter: take the next step, such as uploading a media file or creating the next post of a thread."""
         if progress.phase == "start":
             return posts.check_content_and_begin(content, progress)
         if progress.phase == "create":

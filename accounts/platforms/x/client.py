@@ -34,7 +34,7 @@ _ID = re.compile(r"[0-9]{1,19}")
 
 
 class XError(PlatformHttpError):
-    """An error response of X's API.
+    """The client's exception for an error response of X's API.
 
     `code` is the last part of the problem's type, such as usage-capped; `fields` are the parameters that the error is about.
     """
@@ -49,12 +49,12 @@ class XError(PlatformHttpError):
 
     @property
     def is_duplicate(self) -> bool:
-        """Return whether X refuses a post because the account has already posted the same text."""
+        """Return whether this XError refuses a post because the account has already posted the same text."""
         return self.status == 403 and "duplicate content" in self.reason.lower()
 
     @property
     def is_about_media(self) -> bool:
-        """Return whether X refuses a post because of its media, for example because the uploaded media have expired."""
+        """Return whether this XError refuses a post because of its media, such as uploaded media that have expired."""
         return self.status == 400 and ("media.media_ids" in self.fields or "media ids are invalid" in self.reason.lower())
 
 
@@ -107,7 +107,7 @@ ERRORS = XErrorTranslator()
 
 
 def data_of(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `data` object of a response of X's API. Raises UnreadableAnswer."""
+    """Return the `data` object of a response to X's API client. Raises UnreadableAnswer."""
     data = answer.get("data")
     if not isinstance(data, dict):
         raise UnreadableAnswer("The response has no data.")
@@ -115,7 +115,7 @@ def data_of(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def id_of(entity: Mapping[str, Any]) -> str:
-    """Return the id of a post, a user or a media file in a response of X's API. Raises UnreadableAnswer."""
+    """Return the id of a post, a user or a media file in a response to X's API client. Raises UnreadableAnswer."""
     return required_matching_text(entity, "id", _ID, "id")
 
 
