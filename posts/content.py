@@ -130,7 +130,7 @@ def own_scheduled_at(group: PostGroup, target: PostTarget) -> datetime | None:
 
 
 def keep_taken_slots(group: PostGroup, edit: PostEdit) -> PostEdit:
-    """Return a PostEdit whose targets with `slot` stay in the slots that they have taken, unless these have passed."""
+    """Return a PostEdit in which targets with `slot` stay in the slots that they have taken, unless these have passed."""
     coming = [each for each in group.targets.all() if each.slot and each.scheduled_at and each.scheduled_at > timezone.now()]
     taken = {each.account_id: each.scheduled_at for each in coming}
     targets = [

@@ -32,7 +32,7 @@ SHOWN_AT = Coalesce("scheduled_at", "created_at")
 
 @dataclass(frozen=True)
 class CalendarFilters:
-    """What the dashboard's calendar shows of a workspace's posts; None or an empty text shows all of them."""
+    """The filters of the calendar's lists of posts by day; None or an empty text shows all posts."""
 
     account_id: str | None = None
     agent_id: str | None = None
@@ -43,7 +43,7 @@ class CalendarFilters:
 
 
 class CalendarTarget(NamedTuple):
-    """A target of a post in the calendar: the columns that say where and when it is published, and whether it can move.
+    """A target in the lists of posts by day: when and where it is published, and whether the calendar can move it.
 
     `avatar_digest` identifies the picture of its account; it is empty without one.
     """
@@ -58,7 +58,7 @@ class CalendarTarget(NamedTuple):
 
 
 class CalendarPost(NamedTuple):
-    """A post at one of the times of its targets, as calendars show it; models of the same rows take four times as long.
+    """A post in the lists of posts by day, at one time of its targets; models of the same rows take four times as long.
 
     `excerpt` is the beginning of the text, `tags` those of the metadata, separated by commas; `targets` are all targets of
     the post. `moment` is the time that the targets of this entry have, None without one; `shown_at` the time at which they
@@ -81,7 +81,7 @@ _TARGET_COLUMNS = (*CalendarTarget._fields[:-1], "account__avatar_digest")
 
 
 class DayOfWindow(TruncDate):
-    """The local date of a time within a window; on SQLite by comparison with the midnights of the window's days.
+    """Database function for lists by day: the local date of a time within a window; on SQLite by its midnights.
 
     SQLite's functions for time zones are written in Python, and a month of posts calls them tens of thousands of times.
     """
@@ -206,7 +206,7 @@ def list_first_posts_of_each_day(
 
 
 def upcoming_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
-    """Return the released post groups whose targets are due next, earliest first. Annotates `shown_at`. Raises NotFound."""
+    """Query the released post groups whose targets are due on the next days, earliest first, with `shown_at`."""
     require_access(caller, workspace_id, "posts.read", write=False)
     now = timezone.now()
     targets = _targets_in_window(workspace_id, (now, now + MAX_SCHEDULE_AHEAD)).filter(
@@ -218,13 +218,13 @@ def upcoming_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[Pos
 def calendar_targets(
     workspace_id: str, window: tuple[datetime, datetime], *, account_id: str | None = None
 ) -> QuerySet[PostTarget]:
-    """Return the targets that calendars show in a window of time, with their time `shown_at`."""
+    """Query the targets that lists of posts by day show in a window of time, with their time `shown_at`."""
     rows = _targets_in_window(workspace_id, window, account_id=account_id)
     return rows.exclude(group__status=GroupStatus.PENDING_CONFIRMATION, scheduled_at=None)
 
 
 def targets_in_calendars() -> QuerySet[Any]:
-    """Return the targets that calendars may show, of released and waiting posts of all workspaces, with their `shown_at`."""
+    """Query the targets that lists of posts by day may show, of released and waiting posts of all workspaces."""
     targets = PostTarget.objects.annotate(shown_at=SHOWN_AT).exclude(status=TargetStatus.CANCELLED)  # uses target_by_time
     return targets.exclude(group__status__in=STATUSES_NOT_IN_CALENDAR)
 

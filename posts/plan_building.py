@@ -220,7 +220,7 @@ def build_target_inputs(
 
 
 def capped_agent_id(caller: Caller, group: PostGroup) -> str | None:
-    """Return the agent whose caps limit the price of a planned post: the calling agent, or else the post's creator."""
+    """Return the agent against whose caps the plan of a post counts: the calling one, or else the post's creator."""
     return caller.agent_id or group.agent_id
 
 

@@ -49,14 +49,14 @@ def post_group_json(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str
 
 
 def approval_url(group: PostGroup) -> str | None:
-    """Return the address of the page on which a person approves or rejects the post group, while it awaits that."""
+    """Return for a post group's JSON the address of the page on which a person decides, while it awaits approval."""
     if group.status != GroupStatus.PENDING_CONFIRMATION:
         return None
     return post_page_url(group)
 
 
 def decision_url(group: PostGroup, decision: str) -> str:
-    """Return the address of a post's page for "approve" or "reject", bound to the present plan of the post.
+    """Return for a post group's JSON the address at which a person approves or rejects its present plan.
 
     If the post has changed since, the page offers neither until the person has read the post as it is now.
     """
@@ -65,7 +65,7 @@ def decision_url(group: PostGroup, decision: str) -> str:
 
 
 def post_page_url(group: PostGroup) -> str:
-    """Return the address of the dashboard page of a post group."""
+    """Return for a post group's JSON the address of its dashboard page."""
     return f"{settings.BASE_URL}/dashboard/workspaces/{group.workspace_id}/posts/{group.id}"
 
 

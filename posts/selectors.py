@@ -43,7 +43,7 @@ _targets_of_group = FixedSelect(PostTarget, where=("group_id",), join=("group",)
 
 
 def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> None:
-    """Set the given rows as a post group's prefetched targets, so that reading `group.targets` runs no query."""
+    """Set rows as the targets that a query has prefetched, so that reading `group.targets` runs no query."""
     rows = group.targets.all()
     rows._result_cache = list(targets)
     vars(group).setdefault("_prefetched_objects_cache", {})["targets"] = rows
@@ -211,12 +211,12 @@ def tags_of_posts(group_ids: Sequence[str]) -> dict[str, list[str]]:
 
 
 def workspace_timezone_name(*, workspace_id: str) -> str:
-    """Query the name of the workspace's default time zone, in which lists of posts give local times."""
+    """Query the name of the workspace's default time zone, for the local times in lists of posts."""
     return Workspace.objects.values_list("default_timezone", flat=True).get(pk=workspace_id)
 
 
 def require_in_workspace(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
-    """Raise NotFound if the account or agent in a search for posts does not belong to the workspace."""
+    """Raise NotFound for a query of posts if the account or agent to search for does not belong to the workspace."""
     if account_id and not ConnectedAccount.objects.filter(pk=account_id, workspace_id=workspace_id).exists():
         raise missing_or_foreign_id_error(None, "account")
     if agent_id and not Agent.objects.filter(pk=agent_id, workspace_id=workspace_id).exists():

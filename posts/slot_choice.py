@@ -59,7 +59,7 @@ def times_of_targets(
     draft: bool,
     free: FreeSlots,
 ) -> list[datetime | None]:
-    """Return the time of each target of a post to write, None for those that are published at once.
+    """Choose slots for targets that want one, and return the time of each target of a post; None for at once.
 
     A target with a slot and a time takes the slot at that time. A draft takes no slot, so that its targets with `slot` have
     no time yet. Raises ValidationFailed.

@@ -29,7 +29,7 @@ class AccountTimes:
     def from_form(
         cls, sent: QueryDict | None, group: PostGroup | None, account_ids: Iterable[str], zone: ZoneInfo
     ) -> AccountTimes:
-        """Build the forms from what was submitted in the composer, or else from the post that is edited."""
+        """Build the forms of account times from what was submitted in the composer, or else from the edited post."""
         stored = list(group.targets.all()) if group else []
         own = {each.account_id: own_scheduled_at(group, each) for each in stored if group and not each.slot}
         forms = {pk: ScheduleForm(sent, prefix=f"time-{pk}", zone=zone, at=own.get(pk)) for pk in dict.fromkeys(account_ids)}

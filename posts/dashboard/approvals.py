@@ -78,7 +78,7 @@ def reject_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 def time_of_approval(page: WorkspacePage, group: PostGroup) -> tuple[bool, datetime | None]:
-    """Return whether a post is published once it is approved, and then when: in some seconds, or None for at once."""
+    """Return whether the approval of a post publishes it, and when: after the seconds for an undo, or None for at once."""
     now = timezone.now()
     times = [each.scheduled_at for each in group.targets.all() if not each.slot]  # a slot that has passed leads to the next
     publishes = not (group.scheduled_at and group.scheduled_at > now) and not all(at and at > now for at in times)

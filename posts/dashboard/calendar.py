@@ -68,7 +68,7 @@ class CalendarDay:
 
     @property
     def when(self) -> str:
-        """Return the local time with which "+" in this day opens the composer; an empty string if the day is over."""
+        """Return the local time with which "+" in this CalendarDay opens the composer; "" if the day is over."""
         at = datetime.combine(self.date, datetime.min.time()).replace(hour=DEFAULT_HOUR)
         if self.today:
             at = (self.now + timedelta(hours=1)).replace(minute=0)
@@ -84,7 +84,7 @@ class CalendarDay:
 
     @property
     def hours(self) -> list[CalendarHour]:
-        """Return the hours of the day, without those that are over and empty. Both hours that clocks show twice are one."""
+        """Return the hours of this CalendarDay, without those that are over and empty; an hour that comes twice is one."""
         found, midnight = [], datetime.combine(self.date, datetime.min.time(), self.now.tzinfo)
         for hour in range(24):
             begins, is_now = midnight + timedelta(hours=hour), self.today and self.now.hour == hour

@@ -32,12 +32,12 @@ class CalendarSpan:
         return [self.first + DAY * number for number in range(self.days)]
 
     def window(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
-        """Return when the first of these days begins, and when the last one ends."""
+        """Return when the first day of this CalendarSpan begins, and when its last day ends."""
         return start_of_local_day(self.first, zone), start_of_local_day(self.first + DAY * self.days, zone)
 
 
 def month_of(day: date) -> CalendarSpan:
-    """Return the weeks in which the month of a day lies."""
+    """Return the calendar span of the weeks in which the month of a day lies."""
     first = day.replace(day=1)
     following = (first + timedelta(days=31)).replace(day=1)
     start = first - DAY * first.weekday()
@@ -46,18 +46,18 @@ def month_of(day: date) -> CalendarSpan:
 
 
 def week_of(day: date) -> CalendarSpan:
-    """Return the week of a day, from Monday."""
+    """Return the calendar span of the week of a day, from Monday."""
     start = day - DAY * day.weekday()
     return CalendarSpan(start, 7, _from_to(start, start + WEEK - DAY), start - WEEK, start + WEEK)
 
 
 def single_day(day: date) -> CalendarSpan:
-    """Return a day on its own."""
+    """Return the calendar span of a single day."""
     return CalendarSpan(day, 1, format_date(day, "l, j F Y"), day - DAY, day + DAY)
 
 
 def two_weeks_from(day: date) -> CalendarSpan:
-    """Return the fourteen days that begin with a day."""
+    """Return the calendar span of the fourteen days that begin with a day."""
     return CalendarSpan(day, 14, _from_to(day, day + 2 * WEEK - DAY), day - 2 * WEEK, day + 2 * WEEK)
 
 

@@ -37,7 +37,7 @@ MOVE_ICON = heroicon_micro("arrows-right-left")
 
 
 class MovableTarget(ChangeableTarget, Protocol):
-    """The columns of a post target that say whether it may still be moved to another time."""
+    """The columns of a target in a calendar entry that say whether it may still be moved to another time."""
 
     @property
     def scheduled_at(self) -> datetime | None: ...

@@ -25,7 +25,7 @@ NEAR_LIMIT_PERCENT = 90
 
 @dataclass(frozen=True)
 class ShownIssue:
-    """A validation issue as the composer page shows it: in sentences for people, and with a button if one can repair it."""
+    """A validation issue in what the composer shows of the checks: in sentences, and with a button if one can repair it."""
 
     issue: Issue
     sentence: str
@@ -48,12 +48,12 @@ class CheckedTarget:
 
     @property
     def unit(self) -> str:
-        """Return the word for what is counted in the text of a checked target."""
+        """Return the word for what is counted in the text of this CheckedTarget, such as characters."""
         return _("bytes") if self._counts_bytes else _("characters")
 
     @property
     def unit_left(self) -> str:
-        """Return the words after the number of how much longer the text of a checked target may be."""
+        """Return the words after the number of characters that the text of this CheckedTarget may still get."""
         return _("bytes left") if self._counts_bytes else _("characters left")
 
     @property
@@ -62,18 +62,18 @@ class CheckedTarget:
 
     @property
     def remaining_length(self) -> int:
-        """Return how much longer the text may be, or the part of a thread nearest to its limit; negative if too long."""
+        """Return how much longer the text of this CheckedTarget, or a part of its thread, may be; negative if too long."""
         further = [self.thread_limit - segment.length for segment in self.preview.segments[1:]]
         return min([self.validation.target.text_limit - self.validation.text_length, *further])
 
     @property
     def thread_limit(self) -> int:
-        """Return the maximum length of the further posts of a checked target's thread."""
+        """Return the maximum length of the further posts of this CheckedTarget's thread."""
         return self.validation.target.capabilities.text.max_length
 
     @property
     def used_percent(self) -> int:
-        """Return how much of the allowed length of its text a checked target uses, at most 100 per cent."""
+        """Return how much of the allowed length of its text this CheckedTarget uses, at most 100 per cent."""
         limit = self.validation.target.text_limit
         return min(100, max(0, 100 - 100 * self.remaining_length // limit)) if limit else 100
 
@@ -134,7 +134,7 @@ def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
 
 
 def poll_duration_in_words(minutes: int) -> str:
-    """Return how long a poll is open, such as "1 day and 12 hours", in the language of the page."""
+    """Return how long the poll of a checked target is open, such as "1 day and 12 hours", in the language of the page."""
     parts = (
         (minutes // 1440, ngettext("%(count)d day", "%(count)d days", minutes // 1440)),
         (minutes % 1440 // 60, ngettext("%(count)d hour", "%(count)d hours", minutes % 1440 // 60)),

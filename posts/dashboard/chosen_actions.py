@@ -38,14 +38,14 @@ SHOWN_CHARACTERS = 1000  # of a post's text in the preview
 
 @dataclass(frozen=True)
 class TimeShift:
-    """Where posts move: to a time, or by days and hours. Days keep the time of day on the workspace's clocks."""
+    """How an action moves chosen posts: to a time, or by days and hours; days keep the workspace's time of day."""
 
     at: datetime | None = None
     days: int = 0
     hours: int = 0
 
     def time_for(self, page: WorkspacePage, before: datetime) -> datetime:
-        """Return the time to which a post at the time `before` moves."""
+        """Return the time to which this TimeShift moves a post that has the time `before`."""
         if self.at:
             return self.at
         local = before.astimezone(page.zone).replace(tzinfo=None, fold=0) + timedelta(days=self.days)

@@ -31,7 +31,7 @@ MAX_BACK_CHARACTERS = 2000
 
 
 class MoveForm(ScheduleForm):
-    """Form for where posts move: to a time, or by days and hours."""
+    """The form on the page of chosen posts for where these move: to a time, or by days and hours."""
 
     days = forms.IntegerField(label=gettext_lazy("Or by days"), required=False, min_value=-366, max_value=366)
     hours = forms.IntegerField(label=gettext_lazy("and hours"), required=False, min_value=-48, max_value=48)
@@ -43,12 +43,12 @@ class MoveForm(ScheduleForm):
 
     @property
     def move(self) -> TimeShift:
-        """Return where the posts move, from valid input."""
+        """Return the TimeShift of the chosen posts, from the valid input of the form."""
         return TimeShift(self.publishing_time, self.cleaned_data.get("days") or 0, self.cleaned_data.get("hours") or 0)
 
     @property
     def entered(self) -> str:
-        """Return what was entered, by which a changed form is recognized."""
+        """Return what was entered for the chosen posts, by which a form that was changed since the preview is recognized."""
         return " ".join(str(self[name].value() or "-") for name in ("when", "which", "days", "hours") if name in self.fields)
 
 
@@ -176,7 +176,7 @@ def _back(page: WorkspacePage) -> str:
 
 
 def chosen_posts_context(page: WorkspacePage) -> dict[str, Any]:
-    """Return what the list of posts needs for its check boxes: whether all are checked, and the way back to it."""
+    """Return what the list needs to choose several posts: whether all are checked, and the way back to it."""
     query = page.request.GET.copy()
     every = query.pop("all", None) is not None
     return {"all_chosen": every, "back": query.urlencode()}

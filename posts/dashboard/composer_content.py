@@ -87,7 +87,7 @@ class ComposerContent:
         self.media = [each for each in self.media if each["media_id"] != media_id]
 
     def replace_media(self, media_id: str, by: str) -> None:
-        """Attach another media asset in the place of an attached one, with the alt text that was entered for the post."""
+        """Replace an attached media asset in the composer's content; the alt text entered for the post stays."""
         self.media = [{**each, "media_id": by} if each["media_id"] == media_id else each for each in self.media]
 
     def move_media(self, media_id: str, places: int) -> None:
@@ -141,7 +141,7 @@ def issue_key(issue: Issue) -> str:
 
 
 def capabilities_of_account(account: ConnectedAccount) -> Capabilities:
-    """Return what the platform accepts in posts of this account."""
+    """Return the capabilities by which the composer's content for an account is edited."""
     return get_adapter(account.platform).capabilities_for(account.details_for_capabilities())
 
 

@@ -81,11 +81,11 @@ class ComposerMedia:
         self.pressed, self.pressed_id = ends.get(media_id, "earlier" if places < 0 else "later"), media_id
 
     def offer_crop(self, name: str) -> None:
-        """Show the crops of an attached image to choose from; `name` is that of a CropOffer, or empty to show none."""
+        """Show in the composer the crops of an attached image to choose from; `name` is a CropOffer's, or empty for none."""
         self.crop = requested_crop(name, self.attached)
 
     def crop_attached(self, name: str) -> None:
-        """Attach a crop of an image in its place; `name` is that of a CropOffer, a colon, and the position of the crop."""
+        """Replace an attached image in the composer by a crop; `name` is a CropOffer's, a colon, and the crop's position."""
         offer_name, _colon, chosen = name.rpartition(":")
         offer = requested_crop(offer_name, self.attached)
         position = next((each for each in CROP_POSITIONS if each == chosen), None)

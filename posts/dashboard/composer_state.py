@@ -98,7 +98,7 @@ class Composer:
         self.__dict__.pop("validation", None)
 
     def change_thread(self, change: str, account_id: str, place: str) -> None:
-        """Change the thread of a chosen account as the clicked button says, and open the tab of this account."""
+        """Change the thread of an account in this Composer as the clicked button says, and open the account's tab."""
         account = next((each for each in self.accounts if each.id == account_id), None)
         target = next((each for each in self.content.targets if each["connected_account_id"] == account_id), None)
         if account and target:
@@ -121,13 +121,13 @@ class Composer:
         return PeopleToMention(self.page, self.accounts, chosen, self.open_tab)
 
     def save_draft(self) -> None:
-        """Save the submitted form as the composer's draft, so that nothing is lost when the page is left."""
+        """Save the submitted form of this Composer as its draft, so that nothing is lost when the page is left."""
         saved = composer_draft_forms.save_form_as_draft(self.page, self.group, self.key)
         if saved:
             self.draft, self.key = saved.draft, saved.draft.key
 
     def delete_draft_of_saved_post(self) -> None:
-        """Delete the draft of this composer page after its content was saved as a post."""
+        """Delete the draft of this Composer after its content was saved as a post."""
         if self.draft:
             composer_drafts.delete_draft(caller=self.page.caller, workspace_id=self.page.workspace.id, key=self.key)
 
@@ -177,7 +177,7 @@ class Composer:
 
     @property
     def entered_time(self) -> str:
-        """Return the publishing time as it is filled in, which may be invalid; an empty string if there is none."""
+        """Return the publishing time that is filled in on this Composer, perhaps an invalid one; "" without one."""
         return str(self.schedule["when"].value() or "")
 
     @property
@@ -203,23 +203,23 @@ class Composer:
 
     @property
     def content_version(self) -> str:
-        """Return the version of the edited post that the person has seen, which saving must not overwrite unseen."""
+        """Return the version of the edited post that this Composer's person has seen, against unseen overwriting."""
         sent = self.sent.get("content_version", "") if self.sent else ""
         return sent or (str(self.group.content_version) if self.group else "")
 
     @property
     def was_changed_by_others(self) -> bool:
-        """Return whether somebody has changed the edited post since the draft of the composer was begun."""
+        """Return whether somebody has changed the edited post since the draft of this Composer was begun."""
         return self.group is not None and self.content_version != str(self.group.content_version)
 
     @property
     def draft_saved_text(self) -> str:
-        """Return when the composer's draft was saved, in words; an empty string if it was not saved yet."""
+        """Return in words when the draft of this Composer was saved; an empty string if it was not saved yet."""
         return composer_draft_forms.draft_saved_text(self.page, self.draft) if self.draft else ""
 
     @property
     def composer_drafts_to_continue(self) -> list[composer_draft_forms.OfferedDraft]:
-        """Return the drafts that the composer offers to continue; none if it shows a draft or a submitted form."""
+        """Return the drafts that this Composer offers to continue; none if it shows a draft or a submitted form."""
         return composer_draft_forms.composer_drafts_to_continue(self.page, self.group) if self.sent is None else []
 
     @property
@@ -259,7 +259,7 @@ class Composer:
 
 
 def _time_to_come(group: PostGroup) -> datetime | None:
-    """Return the time for which a post is planned; None if it has passed and the post waits for a person."""
+    """Return the time for which the Composer's post is planned; None if it has passed and the post waits for a person."""
     at = group.scheduled_at
     return None if at and at < timezone.now() and group.status in CONFIRMABLE_GROUP_STATUSES else at
 

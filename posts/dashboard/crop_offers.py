@@ -19,14 +19,14 @@ _PLACE = re.compile(r"media\[(\d+)\]")
 
 @dataclass(frozen=True)
 class CropOffer:
-    """An image that can be cropped to a ratio of width to height."""
+    """An offer of the composer to crop an attached image to a ratio of width to height."""
 
     picture: ShownAsset
     ratio: float
 
     @property
     def name(self) -> str:
-        """Return the name by which buttons of the composer submit a crop."""
+        """Return the name by which buttons of the composer submit this CropOffer."""
         return f"{self.picture.media_id}:{self.ratio:.4g}"
 
     @property

@@ -36,12 +36,12 @@ def get_post_group_of_workspace(page: WorkspacePage, post_group_id: str) -> Post
 
 
 def normalize_newlines_and_nul(text: str) -> str:
-    """Convert line ends in text from a browser to LF, and remove NUL characters, which PostgreSQL cannot store."""
+    """Convert line ends in the text input of a dashboard page to LF, and remove NUL, which PostgreSQL cannot store."""
     return text.replace("\r\n", "\n").replace("\0", "")
 
 
 def parse_moment(text: str) -> datetime | None:
-    """Return the moment that a text from a browser names in ISO 8601, with its zone; None if it names none."""
+    """Return the moment in the input of a dashboard page, ISO 8601 with a zone; None if it is missing or invalid."""
     try:
         moment = parse_datetime(text[:40])
     except ValueError:
@@ -50,6 +50,6 @@ def parse_moment(text: str) -> datetime | None:
 
 
 def submitted_content_version(page: WorkspacePage) -> int:
-    """Return the content_version that a dashboard form submitted, or 0 if it is missing; no post has version 0."""
+    """Return the content_version in the input of a dashboard page, or 0 if it is missing; no post has version 0."""
     sent = page.request.POST.get("content_version", "")
     return int(sent) if sent.isdecimal() and len(sent) < 10 else 0

@@ -23,7 +23,7 @@ FIND_PEOPLE = "people"
 
 @dataclass
 class PeopleToMention:
-    """A list beside the composer's text fields, whose buttons have the action `insert`.
+    """The composer's list of people to mention, whose buttons insert their handles into the text.
 
     Only one account is asked: that of the open tab or, in the tab of all accounts, the first chosen one that finds people.
     """

@@ -161,7 +161,7 @@ def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 def describe_creator(group: PostGroup) -> str:
-    """Return who created the post, in words for the post's page: an agent's name, a person, or an API key."""
+    """Return in words, for the dashboard page of one post, who created it: an agent's name, a person, or an API key."""
     if group.agent_id:
         name = Agent.objects.filter(pk=group.agent_id).values_list("name", flat=True).first()
         return pgettext("after “by”", "the agent %(name)s") % {"name": name} if name else pgettext("after “by”", "an agent")

@@ -22,7 +22,7 @@ MAX_PREVIEW_PICTURES = 4
 
 @dataclass(frozen=True)
 class LinkCard:
-    """The card of a web page below a post, which the service or the platform adds."""
+    """The link card in the preview of a post, which the service or the platform adds."""
 
     url: str
     host: str

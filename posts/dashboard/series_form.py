@@ -142,7 +142,7 @@ class SeriesForm(forms.Form):
 
     @property
     def entered_texts(self) -> list[str]:
-        """Return the entered texts, the first one first."""
+        """Return the texts entered in the form of a series, the first one first."""
         further = TEXT_SEPARATOR.split(normalize_newlines_and_nul(self.cleaned_data["texts"]))
         return [normalize_newlines_and_nul(self.cleaned_data["text"]), *(each.strip() for each in further if each.strip())]
 

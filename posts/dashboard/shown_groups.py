@@ -30,7 +30,7 @@ _KIND_WORDS: Mapping[str, object] = {
 
 @dataclass(frozen=True)
 class ShownAsset:
-    """A media asset for a page: attached to a post, or offered for it in the composer; with its preview URL and alt text.
+    """A media asset of a shown post group, or one that the composer offers for it; with its preview URL and alt text.
 
     `asset` is None if the asset was deleted.
     """
@@ -41,17 +41,17 @@ class ShownAsset:
 
     @property
     def kind(self) -> str:
-        """Return the word for the kind of an attached file, such as "Video"."""
+        """Return the word for the kind of this ShownAsset, such as "Video"."""
         return str(_KIND_WORDS[self.asset.kind]) if self.asset else ""
 
     @property
     def thumbnail(self) -> str:
-        """Return the URL of an attached asset's preview image in a shown post group, or an empty string if there is none."""
+        """Return the URL of the preview image of this ShownAsset, or an empty string if there is none."""
         return signed_preview_url(self.asset) if self.asset else ""
 
     @property
     def file(self) -> str:
-        """Return the URL of an attached asset's file in a shown post group, or an empty string if the asset was deleted."""
+        """Return the URL of the file of this ShownAsset, or an empty string if the asset was deleted."""
         return signed_file_url(self.asset) if self.asset else ""
 
 
@@ -64,22 +64,22 @@ class ShownTarget:
 
     @property
     def label(self) -> str:
-        """Return the display name of a post target's platform for dashboard pages."""
+        """Return the display name of the platform of this ShownTarget."""
         return get_adapter(self.target.platform).label
 
     @property
     def error(self) -> str:
-        """Return what went wrong at a post target's account, in a sentence for people; an empty string without an error."""
+        """Return in a sentence what went wrong at the account of this ShownTarget; an empty string without an error."""
         return target_error_sentence(self.target.error, self.label) if self.target.error else ""
 
     @property
     def advice(self) -> str:
-        """Return what a person can do about a post target's error; an empty string without an error."""
+        """Return what a person can do about the error of this ShownTarget; an empty string without an error."""
         return target_error_advice(self.target.error, self.target.status) if self.target.error else ""
 
     @property
     def options(self) -> list[tuple[str, str]]:
-        """Return a post target's platform options as names and values for display, except for a thread's further texts."""
+        """Return the platform options of this ShownTarget as names and values, except for a thread's further texts."""
         given = {name: value for name, value in self.target.options.items() if name != THREAD}
         return [(name.replace("_", " "), _words(value)) for name, value in given.items()]
 
@@ -103,7 +103,7 @@ class ShownGroup:
 
     @property
     def text_versions(self) -> list[TextVersion]:
-        """Return the distinct versions of a post's text for a dashboard page, in the order of the post's accounts."""
+        """Return the distinct versions of the text of this ShownGroup, in the order of the post's accounts."""
         found: dict[tuple[str, ...], TextVersion] = {}
         for shown in self.targets:
             text, further = shown.target.shown_text, further_segment_texts(shown.target.options)
@@ -112,17 +112,17 @@ class ShownGroup:
 
     @property
     def has_several_times(self) -> bool:
-        """Return whether the post is published to its accounts at different times."""
+        """Return whether this ShownGroup is published to its accounts at different times."""
         return len({shown.target.scheduled_at for shown in self.targets}) > 1
 
     @property
     def goes_into_slots(self) -> bool:
-        """Return whether the post is published to all of its accounts at their slots."""
+        """Return whether this ShownGroup is published to all of its accounts at their slots."""
         return all(shown.target.slot for shown in self.targets)
 
     @property
     def total_text_length(self) -> int:
-        """Return how many characters a shown post group has in all versions of its text together."""
+        """Return how many characters this ShownGroup has in all versions of its text together."""
         return sum(len(text) for version in self.text_versions for text in (version.text, *version.further))
 
 

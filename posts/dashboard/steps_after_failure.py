@@ -18,7 +18,7 @@ REJECTED, NEEDS_REAUTH = "PLATFORM_REJECTED", "ACCOUNT_NEEDS_REAUTH"
 
 @dataclass(frozen=True)
 class StepAfterFailure:
-    """A button on the page of a failed post, with the reason for it; the first button of a post is the primary one."""
+    """A step that a person can take after a post has failed, as a button with the reason for it; the first is primary."""
 
     action: Literal["reconnect", "fix", "retry"]
     label: str

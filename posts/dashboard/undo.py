@@ -78,7 +78,7 @@ class UndoOffer:
 
 
 def due_time_with_undo_delay(page: WorkspacePage) -> datetime | None:
-    """Return when a post that the signed-in person publishes now is due: in some seconds, or None for at once.
+    """Return when a post published now is due: after the seconds in which this can be undone, or None for at once.
 
     It is None as well if the post waits for approval first.
     """

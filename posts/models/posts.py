@@ -94,12 +94,12 @@ class PostGroup(TimestampedModel):
 
     @property
     def earliest_scheduled_at(self) -> datetime | None:
-        """Return the time that the API shows for a post group: the earliest of its unfinished targets."""
+        """Return the time that the API shows for this PostGroup row: the earliest of its unfinished targets."""
         return earliest_scheduled_at(self.targets.all())
 
     @property
     def created_by(self) -> dict[str, str]:
-        """Return the actor that created the post as the API shows it: its type and id, not an instance."""
+        """Return the actor that created this PostGroup row as the API shows it: its type and id, not an instance."""
         return {"actor_type": self.created_by_type, "actor_id": self.created_by_id}
 
 
@@ -191,15 +191,15 @@ class PostTarget(DueRow, TimestampedModel):
 
     @property
     def shown_text(self) -> str:
-        """Return the text that is published for this post target: its own text, or else the post group's."""
+        """Return the text that is published for this PostTarget row: its own text, or else the post group's."""
         return self.group.text if self.text is None else self.text
 
     @property
     def stored_progress(self) -> Progress:
-        """Return the publishing progress that is stored in this post target's row, as the adapters' type Progress."""
+        """Return the publishing progress that this PostTarget row stores, as the adapters' type Progress."""
         return Progress.from_stored(self.phase, self.progress)
 
     @property
     def cost_cents(self) -> int:
-        """Return the price of this post target in cents; 0 if it failed or was cancelled."""
+        """Return the price of this PostTarget row in cents; 0 if it failed or was cancelled."""
         return target_cost_cents(self.status, self.price_cents)

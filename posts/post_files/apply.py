@@ -37,7 +37,7 @@ class FilePlans:
     update_plan_ids: Mapping[str, str] = field(default_factory=dict)
 
     def signed(self) -> str:
-        """Return the plans as a signed text for a form."""
+        """Return these FilePlans as a signed text, which the form that applies a file sends back."""
         return signing.dumps(asdict(self), salt=SALT, compress=True)
 
 
@@ -52,7 +52,7 @@ class AppliedFile:
 
 @transaction.atomic
 def store_file_plans(caller: Caller, workspace_id: str, comparison: Comparison) -> FilePlans:
-    """Store the plans of a comparison without problems, and set the prices of its rows.
+    """Store the plans by which a file without problems is applied, and set the prices of its rows.
 
     They replace those of the person's earlier comparisons that were not applied. Raises the spend errors, Conflict.
     """
@@ -74,7 +74,7 @@ def store_file_plans(caller: Caller, workspace_id: str, comparison: Comparison) 
 
 
 def read_signed_plans(text: str, workspace_id: str) -> FilePlans:
-    """Return the plans of a signed text that a form has sent back. Raises PageRefusal if it is too old or of elsewhere."""
+    """Return the plans of a file from the signed text of a form. Raises PageRefusal if it is too old or of elsewhere."""
     try:
         plans = FilePlans(**signing.loads(text, salt=SALT, max_age=PLAN_LIFETIME))
     except signing.BadSignature:

@@ -84,7 +84,7 @@ def row_key(workspace_id: str, file_sha256: str, number: int) -> str:
 
 
 def compare_file(caller: Caller, workspace: Workspace, content: bytes, filename: str) -> Comparison:
-    """Compare a file with the posts of a workspace, and check what it would make and change. Writes nothing.
+    """Compare a file of posts with the workspace's posts, and check what it would make and change. Writes nothing.
 
     Raises UnreadableFile, NotFound, Forbidden, WorkspacePaused, PayloadTooLarge (the checks take too much time).
     """

@@ -44,7 +44,7 @@ _TextLoader.yaml_implicit_resolvers = {}
 
 
 def too_large_sentence() -> str:
-    """Return the sentence for people about a file that has too many bytes."""
+    """Return the sentence for people about a file of posts, in any of the formats, that has too many bytes."""
     return _("The file is too large: at most %(most)s bytes.") % {"most": number_format(MAX_FILE_BYTES, force_grouping=True)}
 
 

@@ -44,7 +44,7 @@ TABLE_COLUMNS = {
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell of the table of a difference: what the file has, what the stored post has if that differs, and problems."""
+    """A cell in the table on the page of a file's difference: the file's value, the post's if it differs, and problems."""
 
     column: str
     label: str
@@ -55,7 +55,7 @@ class TableCell:
 
     @property
     def is_shown(self) -> bool:
-        """Return whether the cell contains anything."""
+        """Return whether this TableCell on the page of post files contains anything."""
         return bool(self.value or self.changed or self.problems)
 
 

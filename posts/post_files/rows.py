@@ -59,7 +59,7 @@ class AccountNames:
 
 @dataclass
 class RowContent:
-    """What a row of a file says: only of the columns that the row has. Problems are in `problems`, by column."""
+    """What a row of a file of posts says, only of the columns that it has; `problems` has the problems by column."""
 
     row: FileRow
     text: str | None = None
@@ -135,12 +135,12 @@ def local_time_cell(moment: datetime | None, zone: ZoneInfo) -> str:
 
 
 def uncancelled_targets(group: PostGroup) -> list[PostTarget]:
-    """Return the targets of a stored post that were not cancelled, in their order."""
+    """Return those targets of a stored post that the row of a file shows: all but the cancelled ones."""
     return [target for target in group.targets.all() if target.status != TargetStatus.CANCELLED]
 
 
 def cells_of_group(group: PostGroup, names: AccountNames, zone: ZoneInfo) -> dict[str, str]:
-    """Return the cells of the row that describes a stored post."""
+    """Return the cells of the row of a file that describes a stored post."""
     return {
         "post_group_id": group.id,
         "status": str(group.status),
@@ -153,7 +153,7 @@ def cells_of_group(group: PostGroup, names: AccountNames, zone: ZoneInfo) -> dic
 
 
 def changes_of_row(content: RowContent, group: PostGroup, names: AccountNames) -> dict[str, Any]:
-    """Return the body of the PATCH request that makes a stored post what a row says; empty if it is that already.
+    """Return the body of the PATCH request that makes a stored post what a row of a file says; empty if it is so already.
 
     Columns that the row does not have do not change. Accounts that stay keep their own texts, options and times, and media
     that stay keep their alt texts, because a file does not contain these.
@@ -205,7 +205,7 @@ def request_of_new_row(content: RowContent, names: AccountNames) -> dict[str, An
 
 
 def column_of_field(path: str, columns: Collection[str]) -> str:
-    """Return the column of a file that holds the field of a request, such as accounts for `targets[0].text`."""
+    """Return the column of a file's row that holds the field of a request, such as accounts for `targets[0].text`."""
     first = path.partition(".")[0].partition("[")[0]
     last = path.rpartition(".")[2].partition("[")[0]
     column = next((name for name in (last, first) if name in ("text", "scheduled_at", "media")), "accounts")

@@ -25,7 +25,7 @@ _targets_with_related_rows = FixedSelect(PostTarget, where_in="id", join=("group
 
 
 def claim_targets(due: QuerySet[PostTarget], *, limit: int, due_rows_found: bool = False) -> list[PostTarget]:
-    """Claim up to `limit` of these post targets, if they are due, and read them with their groups, workspaces and accounts.
+    """Claim up to `limit` due post targets for attempts, with their groups, workspaces and accounts.
 
     `due_rows_found`: the caller has just found due ones, so that is not checked again.
     """

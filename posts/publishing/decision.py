@@ -189,7 +189,7 @@ def finish_unconfirmed(state: TargetState, message: str, certainty: Certainty = 
 
 
 def unconfirmed_problem(segments: int, certainty: Certainty, message: str) -> TargetProblem:
-    """Return the error of an unconfirmed post target, which says how many segments of a thread are published."""
+    """Return the error for a decision to end unconfirmed, which says how many segments of a thread are published."""
     resolve, message = "the post", _with_segment_count(segments, message, in_doubt=certainty is Certainty.MAYBE_SENT)
     retry = "otherwise retry with include_unconfirmed"
     if segments:

@@ -55,7 +55,7 @@ class ClaimLost(Exception):
 
 
 def write_step_beginnings(attempts: Sequence[Attempt]) -> list[bool]:
-    """Write to the database that several attempts to publish begin their next steps; returns for each if its claim is valid.
+    """Write, before any outcome, that several attempts begin their next steps; returns for each if its claim is valid.
 
     A scheduled group becomes publishing with its first target. If another worker has claimed one of the targets meanwhile,
     the one statement changes nothing, and each attempt gets its own.
@@ -147,7 +147,7 @@ def _final_values(decision: Finish) -> dict[str, Any]:
 
 
 def postpone(target: PostTarget, writer: DatabaseWriter, *, until: datetime) -> None:
-    """Release this worker's claim of a post target, which any worker may claim again at the time `until`; raise ClaimLost."""
+    """Write that a target is postponed until the time `until`, when any worker may claim it again. Raises ClaimLost."""
     _write(target, writer, {"due_at": until, "lease_until": None})
 
 

@@ -27,7 +27,7 @@ class PlatformOptionsField(serializers.DictField):
 
 
 class TargetInputSerializer(StrictSerializer):
-    """An account to which a requested post is published, optionally with a text and options for this account only."""
+    """A target in bodies of API requests about posts: an account, optionally with its own text and options."""
 
     platform = fields.Choice(choices=list(PLATFORMS))
     connected_account_id = fields.Identifier("acc")
@@ -46,7 +46,7 @@ class TargetInputSerializer(StrictSerializer):
 
 
 class MediaInputSerializer(StrictSerializer):
-    """A media asset that the requested post attaches, with an optional alt text."""
+    """A media asset in bodies of API requests about posts, with an optional alt text."""
 
     media_id = fields.Identifier("med")
     alt_text = fields.Text(
@@ -55,7 +55,7 @@ class MediaInputSerializer(StrictSerializer):
 
 
 class ContentSerializer(WriteBody):
-    """The content of a post in a request: text, targets and media."""
+    """The content of a post in bodies of API requests: text, targets and media."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     text = fields.Text(allow_blank=True, max_length=MAX_TEXT)
@@ -66,13 +66,13 @@ class ContentSerializer(WriteBody):
 
 
 class ValidatePostSerializer(ContentSerializer):
-    """The request to validate a post's content without creating a post."""
+    """The body of the API request to validate a post's content without creating a post."""
 
     dry_run = None  # type: ignore[assignment]
 
 
 class CreatePostSerializer(ContentSerializer):
-    """The request to create a post group: as a draft, scheduled, or published at once."""
+    """The body of the API request to create a post group: as a draft, scheduled, or published at once."""
 
     scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: now.")
     draft = fields.Boolean(required=False, help_text="Save as a draft. A draft's scheduled_at is only a plan.")
@@ -83,7 +83,7 @@ class CreatePostSerializer(ContentSerializer):
 
 
 class RetryPostSerializer(WriteBody):
-    """The request to retry the failed targets of a post group."""
+    """The body of the API request to retry the failed targets of a post group."""
 
     workspace_id = fields.Identifier("wrk", required=False)
     webhook_url = WebhookUrlField(required=False, help_text="Receives the events of the group from now on.")
@@ -93,21 +93,21 @@ class RetryPostSerializer(WriteBody):
 
 
 class BatchedPostSerializer(CreatePostSerializer):
-    """One of the posts in a request that creates a batch of posts."""
+    """One post in the body of the API request that creates a batch of posts."""
 
     dry_run = None  # type: ignore[assignment]
     wait = None  # type: ignore[assignment]
 
 
 class CreateBatchSerializer(WriteBody):
-    """The request to create several post groups in one transaction."""
+    """The body of the API request to create several post groups in one transaction."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     posts = fields.StrictList(child=BatchedPostSerializer(), min_length=1, max_length=100)
 
 
 class UpdatePostSerializer(WriteBody):
-    """The request to change a post group; omitted fields stay unchanged."""
+    """The body of the API request to change a post group; omitted fields stay unchanged."""
 
     text = fields.Text(required=False, allow_blank=True, max_length=MAX_TEXT)
     targets = fields.StrictList(child=TargetInputSerializer(), required=False, min_length=1, max_length=MAX_TARGETS)
@@ -116,20 +116,20 @@ class UpdatePostSerializer(WriteBody):
 
 
 class ConfirmPostSerializer(WriteBody):
-    """The request to approve a post group; `content_version` is the version that a person has read."""
+    """The body of the API request to approve a post group; `content_version` is the version that a person has read."""
 
     content_version = fields.Integer(min_value=1, help_text="The version that was read.")
     scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: the group's own time, or now.")
 
 
 class RejectPostSerializer(WriteBody):
-    """The request to reject a post group that awaits approval, with an optional reason."""
+    """The body of the API request to reject a post group that awaits approval, with an optional reason."""
 
     reason = fields.Text(required=False, max_length=1000)
 
 
 class ResolvePostSerializer(WriteBody):
-    """The request that says whether an unconfirmed target was published: the post's permalink, or `published: false`."""
+    """The body of the API request that resolves an unconfirmed target: its permalink, or `published: false`."""
 
     target_id = fields.Identifier("tgt")
     permalink = fields.Text(required=False, max_length=2048, help_text="The address of the published post.")

@@ -29,7 +29,7 @@ from posts.validation import Validation
 
 
 class TargetErrorSerializer(serializers.Serializer):
-    """The error of a post target: why publishing failed, or what is missing from the published post."""
+    """The error of a post target in API responses: why publishing failed, or what is missing from the published post."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -151,7 +151,7 @@ class PostCreatedSerializer(serializers.Serializer):
 
 @extend_schema_serializer(component_name="Poll")
 class ValidatedPollSerializer(serializers.Serializer):
-    """The poll of a validated post as the platform will show it; the post's text is the question."""
+    """The poll in the API response to the validation of a post; the post's text is the question."""
 
     choices = serializers.ListField(child=serializers.CharField())
     duration_minutes = serializers.IntegerField(allow_null=True, help_text="Null if the poll stays open.")
@@ -198,7 +198,7 @@ class PlannedTargetSerializer(serializers.Serializer):
 
 
 class PlannedGroupSerializer(serializers.Serializer):
-    """The post group that a dry run would have created."""
+    """The post group that would be created, in the API response to a dry run."""
 
     status = serializers.ChoiceField(choices=GroupStatus.choices)
     targets = PlannedTargetSerializer(many=True)
@@ -210,7 +210,7 @@ class PostGroupsEnvelope(serializers.Serializer):
 
 
 class PlannedGroupsSerializer(serializers.Serializer):
-    """The post groups that a dry run of a batch would have created."""
+    """The post groups that would be created, in the API response to a dry run of a batch."""
 
     post_groups = PlannedGroupSerializer(many=True)
     cost_cents = serializers.IntegerField()
@@ -224,7 +224,7 @@ class ListedTargetSerializer(serializers.Serializer):
 
 
 class ListedPostSerializer(serializers.Serializer):
-    """The API representation of a post group in a list: a summary, with local times in the list's time zone."""
+    """The summary of a post group in the API response with a list, with local times in the list's time zone."""
 
     id = serializers.CharField()
     status = serializers.ChoiceField(choices=GroupStatus.choices)
