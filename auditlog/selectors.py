@@ -16,7 +16,7 @@ ID_TIME_TOLERANCE = timedelta(minutes=1)  # maximum difference between the time 
 def audit_entries_of_workspace(
     *, caller: Caller, workspace_id: str, since: datetime | None = None, before: datetime | None = None, **filters: str
 ) -> QuerySet[AuditEntry]:
-    """Return a workspace's audit entries, newest first, optionally between the times `since` and `before`.
+    """Query a workspace's audit log entries, newest first, optionally between the times `since` and `before`.
 
     `filters` are actor_type, actor_id, operation, outcome and retention_tier; all must match. Raises ScopeMissing, NotFound.
     """

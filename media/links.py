@@ -102,7 +102,7 @@ def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaF
 
 
 def download_name(asset: MediaAsset, key: str) -> str:
-    """Return a media asset's file name in links and downloads: its name with the suffix of the stored file type."""
+    """Return a media asset's file name in signed links: its name with the suffix of the stored file type."""
     return "".join(_name(asset, key))
 
 

@@ -40,7 +40,7 @@ class MediaGone(Exception):
 
 
 def workspace_assets_by_id(workspace_id: str, media_ids: Iterable[str]) -> dict[str, MediaAsset]:
-    """Return those of a workspace's media assets that have the given ids, in a dictionary by asset id.
+    """Return by id those of a workspace's media assets that a request wants to attach to posts.
 
     Runs at most one query.
     """
@@ -49,7 +49,7 @@ def workspace_assets_by_id(workspace_id: str, media_ids: Iterable[str]) -> dict[
 
 
 def match_media_to_assets(media: Sequence[MediaWrite], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
-    """Combine the media of a post to write with their assets, in the same order.
+    """Combine the media that a post to write attaches with their assets, in the same order.
 
     `assets` are the assets that were found. Raises ValidationFailed naming each asset that does not exist or occurs twice.
     """

@@ -101,12 +101,12 @@ class PostEdit:
 
 
 def media_writes_of_group(group: PostGroup) -> tuple[MediaWrite, ...]:
-    """Return the media attached to a stored post group as MediaWrite values, the input of a request."""
+    """Return the media of a stored post group as MediaWrite values, the input for editing the post."""
     return _media(group.media)
 
 
 def target_writes_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
-    """Return the targets of a stored post group as TargetWrite values, without those that were cancelled.
+    """Return the targets of a stored post group, except cancelled ones, as TargetWrite values for editing the post.
 
     A target whose time equals the group's has no time of its own: it moves with the group.
     """

@@ -39,7 +39,7 @@ def build_group_events(
 def outcome_event_kinds_and_targets(
     status: GroupStatus, targets: Collection[PostTarget], changed: Iterable[PostTarget], *, ended: bool
 ) -> list[tuple[str, str | None]]:
-    """Return the kinds of the events of post targets that finished publishing, and of their post group if that finished, too.
+    """Return the events of targets that finished publishing, and of their post group if that finished, too.
 
     A kind comes with the id of its target. `status` and `targets` are those of the group; with `ended`, the status is new.
     """

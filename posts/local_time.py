@@ -1,4 +1,4 @@
-"""Conversion of days and times in a workspace's time zone (local time) to UTC.
+"""Local times of posts: conversion of days and times in a workspace's time zone to UTC.
 
 When clocks change, a day may have 23, 24, 25 or no hours, and a time may occur twice or never.
 """
@@ -13,7 +13,7 @@ from config.api.errors import ValidationFailed
 
 
 def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
-    """Return the UTC instants at which a calendar day of a time zone begins and ends.
+    """Return the UTC instants at which a local day of posts begins and ends in a time zone.
 
     Raises ValidationFailed near the years 1 and 9999.
     """
@@ -25,7 +25,7 @@ def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
 
 
 def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
-    """Return the UTC instant at which a calendar day begins in a time zone.
+    """Return the UTC instant at which a local day of posts begins in a time zone.
 
     The first of two if midnight occurs twice; the instant of the clock change if midnight is skipped.
     """
@@ -33,7 +33,7 @@ def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
 
 
 def instants_at_local_time(local_time: datetime, zone: ZoneInfo) -> list[datetime]:
-    """Return all UTC instants at which clocks of a time zone show a given local time: two when clocks are set back.
+    """Return all UTC instants of a local time that a person gave for a post: two when clocks are set back.
 
     Usually one; two if clocks are set back over the time, none if they are set forward over it.
     """
@@ -46,5 +46,5 @@ def instants_at_local_time(local_time: datetime, zone: ZoneInfo) -> list[datetim
 
 
 def shift_past_clock_change(local_time: datetime, zone: ZoneInfo) -> datetime:
-    """Return a local time with its time zone; a time that clocks skip is moved forward by the length of the clock change."""
+    """Return a local time given for a post with its zone; a time that clocks skip moves forward by the clock change."""
     return local_time.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)

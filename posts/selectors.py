@@ -101,7 +101,7 @@ def _sent_contents(accounts: Iterable[str], hashes: Iterable[str], since: dateti
 def find_duplicate_posts(
     *, contents: Iterable[tuple[str, str, bool]], ignored_group_id: str = ""
 ) -> dict[tuple[str, str, bool], str]:
-    """Query posts with the given contents that were sent to the same accounts within the last 24 hours.
+    """Query posts with these contents that were sent to the same accounts within the last 24 hours.
 
     `contents` are content keys (account id, content hash, sandbox); the result maps each key to the id of the earlier group.
     The group `ignored_group_id` is ignored.

@@ -29,7 +29,7 @@ _OF_REVOKED_AGENT = Exists(Agent.objects.filter(pk=OuterRef("agent_id"), status=
 
 
 def get_series(*, caller: Caller, series_id: str, scope: str | AnyScope = "posts.read", write: bool = False) -> Series:
-    """Return the series with this id, if the caller may access it. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """Query the series with this id, if the caller may access it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     series = _as_ended_with_agent(Series.objects.filter(pk=series_id)).first() if is_id(series_id, "ser") else None
     if series is None or (not caller.is_user and series.workspace_id != caller.workspace_id):
         raise missing_or_foreign_id_error(None, "series")
@@ -38,7 +38,7 @@ def get_series(*, caller: Caller, series_id: str, scope: str | AnyScope = "posts
 
 
 def series_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Series]:
-    """Return a page of a workspace's series, newest first. Raises ScopeMissing, NotFound."""
+    """Query a page of a workspace's series, newest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = _as_ended_with_agent(Series.objects.filter(workspace_id=workspace_id))
     page = paginate_newest_first(rows, limit=limit, cursor=cursor)
@@ -46,18 +46,18 @@ def series_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor
 
 
 def count_live_series(*, workspace_id: str) -> int:
-    """Count a workspace's series that have not ended; paused ones count."""
+    """Query how many of a workspace's series have not ended; paused ones count."""
     return Series.objects.filter(LIVE_SERIES_CONDITION, workspace_id=workspace_id).count()
 
 
 def live_series_of_revoked_agents() -> QuerySet[Series]:
-    """Return a queryset of the series that have to end because their agents were revoked."""
+    """Query the series that have to end because their agents were revoked."""
     revoked = Agent.objects.filter(status=Agent.Status.REVOKED)
     return Series.objects.filter(LIVE_SERIES_CONDITION, agent_id__isnull=False, agent_id__in=revoked.values("pk"))
 
 
 def is_withdrawn_by_series(group: PostGroup) -> bool:
-    """Return whether a series was ended or changed such that its post is to be cancelled, even if it is not cancelled yet."""
+    """Query whether a series was ended or changed such that this post of it is to be cancelled."""
     if group.series_id is None:
         return False
     revoked = Exists(Agent.objects.filter(pk=OuterRef("series__agent_id"), status=Agent.Status.REVOKED))
@@ -66,17 +66,17 @@ def is_withdrawn_by_series(group: PostGroup) -> bool:
 
 
 def occurrences_that_can_be_cancelled(series: Series) -> QuerySet[SeriesOccurrence]:
-    """Return a queryset of the occurrences of a series whose posts can still be cancelled as a whole."""
+    """Query the occurrences of a series whose posts can still be cancelled as a whole."""
     return series.occurrences.filter(group__status__in=CANCELLABLE_GROUP_STATUSES)
 
 
 def upcoming_occurrences(series: Series) -> list[UpcomingOccurrence]:
-    """Return the next occurrences of a series; a series that has ended has none."""
+    """Query the next occurrences of a series; a series that has ended has none."""
     return upcoming_occurrences_of([series])[series.id]
 
 
 def upcoming_occurrences_of(rows: Sequence[Series]) -> dict[str, list[UpcomingOccurrence]]:
-    """Return the next occurrences of several series, by series id. Runs one query.
+    """Query the next occurrences of several series at once, by series id.
 
     They are those of the rule, and posts that the rule had before it was changed.
     """

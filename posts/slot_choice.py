@@ -78,7 +78,7 @@ def times_of_targets(
 
 
 def next_slots(account: ConnectedAccount, *, count: int) -> Sequence[tuple[SlotOccurrence, str | None]]:
-    """Return the next slots of an account, each with the id of the post group that has taken it, if one has."""
+    """Return the next slots of an account to choose from, each with the id of the post group that has taken it, if any."""
     occurrences = list(islice(slot_occurrences(account, after=timezone.now()), count))
     if not occurrences:
         return []
@@ -87,7 +87,7 @@ def next_slots(account: ConnectedAccount, *, count: int) -> Sequence[tuple[SlotO
 
 
 def taken_slots(account_ids: Collection[str], window: tuple[datetime, datetime]) -> set[tuple[str, datetime]]:
-    """Return the slots of these accounts that posts have taken in a window of time, as pairs of account id and instant."""
+    """Return the slots that are not free: those that posts of these accounts take in a window of time."""
     targets = PostTarget.objects.filter(account__in=account_ids, slot=True).exclude(status__in=FREED_SLOT_STATUSES)
     in_window = targets.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1])
     return set(in_window.values_list("account_id", "scheduled_at"))  # type: ignore[arg-type]  # they have times

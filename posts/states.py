@@ -118,7 +118,7 @@ class ScheduledTarget(Protocol):
 
 
 def earliest_scheduled_at(targets: Iterable[ScheduledTarget]) -> datetime | None:
-    """Return the time that a post group shows: the earliest of its unfinished targets.
+    """Return the time that a post group shows: the earliest of its targets whose status is unfinished.
 
     If all are finished, that of those not cancelled, and if all are cancelled, of all. None if none of them has a time.
     """

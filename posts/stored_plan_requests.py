@@ -79,7 +79,7 @@ def commit_plan_by_id(*, caller: Caller, plan_id: str, dry_run: bool = False, pl
 
 
 def get_groups_in_order(ids: list[str]) -> list[PostGroup]:
-    """Return the post groups of a committed plan as they are now, with their targets, in the order of these ids."""
+    """Return the post groups that the commit of a stored plan changed, with targets, in the order of these ids."""
     found = selectors.groups_with_targets().in_bulk(ids)
     return [found[group_id] for group_id in ids]
 
@@ -90,6 +90,6 @@ def can_wait_for_publishing(stored: StoredPlan) -> bool:
 
 
 def wait_until_committed_group_is_finished(stored: StoredPlan) -> PostGroup:
-    """Wait until the only post group of a committed plan is finished, at most WAIT_SECONDS, and return it."""
+    """Wait until the only post group of a committed stored plan is finished, at most WAIT_SECONDS; return it."""
     [group_id] = stored.result_ids or [""]
     return services.wait_until_finished(group_id)

@@ -63,7 +63,7 @@ def fetch_post_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
 
 
 def read_post_summaries(page: str, params: Sequence[Any], *, order: str, with_times: bool) -> list[PostSummary]:
-    """Run a SELECT of the columns of summaries without their targets, joined with the targets, in the SQL `order`.
+    """Read summaries by a SELECT of their columns without targets, joined with the targets, in the SQL `order`.
 
     `with_times`: also read the times of the targets.
     """

@@ -32,16 +32,16 @@ def check_schedule(scheduled_at: datetime | None, targets: Sequence[TargetWrite]
 
 
 def scheduled_flags(scheduled_at: datetime | None, targets: Iterable[TargetWrite]) -> list[bool]:
-    """Return for each target of a post to write whether it has a time; without one it is published at once."""
+    """Return for each target of a post to write whether it has a time; a target without one is published at once."""
     return [bool(target.slot or target.scheduled_at or scheduled_at) for target in targets]
 
 
 def status_when_released(scheduled: Iterable[bool]) -> GroupStatus:
-    """Return the status of a post group that is released: scheduled, unless one of its targets is published at once."""
+    """Return, by the times of its targets, the status of a released post group: scheduled, or publishing if one has none."""
     return GroupStatus.SCHEDULED if all(scheduled) else GroupStatus.PUBLISHING
 
 
 def scopes_of_times(scheduled: Iterable[bool]) -> list[str]:
-    """Return the scopes that a caller needs: one to publish at times to come, and one to publish now."""
+    """Return the scopes that the times of a post's targets need: one for times to come, and one to publish now."""
     known = set(scheduled)
     return [scope for later, scope in ((True, "posts.schedule"), (False, "posts.publish")) if later in known]

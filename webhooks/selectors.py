@@ -22,7 +22,7 @@ def list_deliveries(
     status: str | None = None,
     post_group_id: str | None = None,
 ) -> Page[Delivery]:
-    """Return a page of a workspace's webhook deliveries, newest first, without payloads. Raises ScopeMissing, NotFound."""
+    """Webhook query: return a page of a workspace's deliveries, newest first, without payloads. Raises ScopeMissing, …."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = Delivery.objects.select_related("event").defer("event__payload").filter(workspace_id=workspace_id)
     if status:
@@ -33,14 +33,14 @@ def list_deliveries(
 
 
 def latest_events_of_post_group(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
-    """Return a post group's latest webhook events, oldest first, without payloads. Raises ScopeMissing, NotFound."""
+    """Webhook query: return a post group's latest events, oldest first, without payloads. Raises ScopeMissing, …."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = Event.objects.filter(workspace_id=workspace_id, post_group_id=post_group_id).defer("payload")
     return list(rows.order_by("-sequence")[:limit])[::-1]
 
 
 def get_delivery(*, caller: Caller, delivery_id: str, scope: str, write: bool) -> Delivery:
-    """Return one webhook delivery that the caller may read. Raises ScopeMissing, NotFound, WorkspacePaused."""
+    """Webhook query: return one delivery that the caller may read. Raises ScopeMissing, NotFound, WorkspacePaused."""
     rows = Delivery.objects.select_related("event")
     delivery = rows.filter(pk=delivery_id).first() if is_id(delivery_id, "dlv") else None
     if delivery is None:
@@ -50,7 +50,7 @@ def get_delivery(*, caller: Caller, delivery_id: str, scope: str, write: bool) -
 
 
 def previous_secret_expiry(*, caller: Caller, workspace_id: str) -> datetime | None:
-    """Return when the previous webhook signing secret expires, or None if there is none. Raises ScopeMissing, NotFound."""
+    """Webhook query: return when the previous signing secret expires; None without one. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
     until = SigningSecret.objects.filter(pk=workspace_id).values_list("previous_until", flat=True).first()
     return until if until and until > timezone.now() else None
@@ -59,7 +59,7 @@ def previous_secret_expiry(*, caller: Caller, workspace_id: str) -> datetime | N
 def list_deliveries_as_operator(
     *, caller: Caller, status: str, limit: int, cursor: str | None = None, workspace_id: str | None = None
 ) -> Page[Delivery]:
-    """Return a page of the webhook deliveries of one or all workspaces, for operators. Raises Forbidden for other callers."""
+    """Webhook query: return a page of deliveries of one or all workspaces, for operators. Raises Forbidden."""
     require_operator(caller)
     rows = Delivery.objects.select_related("event").filter(status=status)
     if workspace_id:

@@ -15,7 +15,7 @@ from workspaces.models import Invitation, Member, Snippet, User, Workspace
 
 
 def workspace_access_of_user(*, workspace_id: str, user_id: str) -> MemberAccess | None:
-    """Return a user's role in a workspace and the workspace's status; None for a user who is not a member.
+    """Workspace query: return a user's role and the workspace's status; None for a user who is not a member.
 
     Used as WORKSPACE_ACCESS_RESOLVER.
     """
@@ -34,7 +34,7 @@ def undeleted_workspaces() -> QuerySet[Workspace]:
 def list_visible_workspaces_of_owner(
     *, caller: Caller, owner_user_id: str, limit: int, cursor: str | None = None
 ) -> Page[Workspace]:
-    """Return a page of the workspaces that a user owns: all of them for that user, only its own for an API key."""
+    """Workspace query: return a page of those that a user owns: for the user all, for an API key only its own."""
     owned = undeleted_workspaces().filter(owner_user_id=owner_user_id)
     if caller.is_user:
         visible = owned if caller.actor_id == owner_user_id else owned.none()
@@ -70,7 +70,7 @@ def get_own_user(*, caller: Caller, user_id: str) -> User:
 
 
 def active_workspaces_owned_by(*, user: User) -> QuerySet[Workspace]:
-    """Return the active workspaces that a user owns, newest first."""
+    """Workspace query: return the active workspaces that a user owns, newest first."""
     return Workspace.objects.filter(owner_user=user, status=WorkspaceStatus.ACTIVE).order_by("-pk")
 
 
@@ -114,17 +114,17 @@ def names_of_users(*, user_ids: Iterable[str]) -> dict[str, str]:
 
 
 def members_of_workspace(*, workspace_id: str) -> QuerySet[Member]:
-    """Return the members of the workspace with their users, in the order in which they joined."""
+    """Workspace query: return the members with their users, in the order in which they joined."""
     return Member.objects.filter(workspace_id=workspace_id).select_related("user").order_by("pk")
 
 
 def invitations_of_workspace(*, workspace_id: str) -> QuerySet[Invitation]:
-    """Return the workspace's open and expired invitations with their e-mails, newest first."""
+    """Workspace query: return the open and expired invitations with their e-mails, newest first."""
     return Invitation.objects.filter(workspace_id=workspace_id).select_related("invited_by", "mail").order_by("-pk")
 
 
 def find_open_invitation(*, token_sha256: str) -> Invitation | None:
-    """Query the invitation whose link token has the given hash, if it can still be accepted."""
+    """Invitation query: return the one whose link token has the given hash, if it can still be accepted."""
     return _open_invitations().select_related("workspace", "invited_by").filter(token_sha256=token_sha256).first()
 
 
@@ -138,12 +138,12 @@ def _open_invitations() -> QuerySet[Invitation]:
 
 
 def snippets_of_workspace(*, workspace_id: str) -> QuerySet[Snippet]:
-    """Return the snippets of the workspace, by kind and name."""
+    """Workspace query: return the snippets, by kind and name."""
     return Snippet.objects.filter(workspace_id=workspace_id).order_by("kind", "name")
 
 
 def get_snippet(*, workspace_id: str, snippet_id: int) -> Snippet:
-    """Return the snippet of the workspace with this id. Raises NotFound."""
+    """Workspace query: return the snippet with this id. Raises NotFound."""
     snippet = snippets_of_workspace(workspace_id=workspace_id).filter(pk=snippet_id).first()
     if snippet is None:
         raise missing_or_foreign_id_error(None, "snippet")

@@ -107,7 +107,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, OperatorActionAdmin):
 
 
 class WaitingJobFilter(admin.SimpleListFilter):
-    """The Django admin's filter for jobs that wait for a worker, are due now, or are being processed by a worker."""
+    """The filter of Django admin lists of jobs: those that wait, those due now, those that a worker processes."""
 
     title = "waiting"
     parameter_name = "waiting"

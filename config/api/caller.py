@@ -180,7 +180,7 @@ def is_recent_sign_in(at: datetime) -> bool:
 
 
 def requested_or_own_workspace_id(caller: Caller, workspace_id: str | None) -> str:
-    """Return the workspace id that a request body names, or else the workspace of the caller's API key."""
+    """Return the workspace id in a request body, or else the workspace to which the caller's API key belongs."""
     chosen = workspace_id or caller.workspace_id
     if chosen is None:
         raise errors.ValidationFailed.for_field("workspace_id", "A signed-in user must name the workspace.", "required")

@@ -11,7 +11,7 @@ from media.models import MediaUse
 
 
 def set_media_used_by_post(*, holder_id: str, media_ids: Sequence[str]) -> None:
-    """Mark the given media assets as used by a post (the PostGroup `holder_id`), and unmark assets that it no longer uses.
+    """Mark the given media as used by a post (`holder_id`), and unmark media that it no longer uses.
 
     Runs in the caller's transaction. Locks the assets in the order of their ids, so that none is deleted meanwhile. Raises
     ValidationFailed naming each `media[…].media_id` that does not exist.
@@ -28,5 +28,5 @@ def set_media_used_by_post(*, holder_id: str, media_ids: Sequence[str]) -> None:
 
 
 def media_use_deletions(holder_ids: Sequence[str]) -> list[Write]:
-    """Return the writes that unmark all media assets used by posts (PostGroups), so that these assets can be deleted."""
+    """Return the writes that unmark all media used by posts (PostGroups), so that they can be deleted."""
     return [delete_write(MediaUse, "holder_id", holder_ids)] if holder_ids else []

@@ -182,7 +182,7 @@ def _form(page: WorkspacePage, initial: Mapping[str, Any], chosen: list[str], se
 
 
 def _entered_post(page: WorkspacePage, form: SeriesForm, base: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the post of the form as a request field. What the form does not show stays as in `base`."""
+    """Return the post that is entered in the form of a series; what the form does not show stays as in `base`."""
     first, *further = form.entered_texts
     known = {target["connected_account_id"]: target for target in base["targets"]}
     chosen = form.cleaned_data["accounts"]

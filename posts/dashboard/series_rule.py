@@ -39,7 +39,7 @@ END_OF_DAY = time(23, 59, 59)
 
 
 def rule_of_choices(chosen: Mapping[str, Any], zone: ZoneInfo) -> str:
-    """Return the RFC 5545 rule for the chosen values of the form's fields."""
+    """Return the RFC 5545 rule of a series for the chosen values of its form's fields."""
     if chosen["repeats"] == OTHER:
         return str(chosen["rrule"]).strip()
     frequency = {DAILY: "DAILY", WEEKLY: "WEEKLY"}.get(chosen["repeats"], "MONTHLY")
@@ -61,7 +61,7 @@ def rule_of_choices(chosen: Mapping[str, Any], zone: ZoneInfo) -> str:
 
 
 def choices_of_rule(text: str, zone: ZoneInfo) -> dict[str, Any]:
-    """Return the values of the form's fields for a rule; a rule that the plain choices cannot express is the choice OTHER."""
+    """Return the values of the form's fields for a series' rule; one that plain choices cannot express is OTHER."""
     other = {"repeats": OTHER, "rrule": text}
     with suppress(InvalidRule, OverflowError):
         rule = parse_rule(text)
@@ -72,7 +72,7 @@ def choices_of_rule(text: str, zone: ZoneInfo) -> dict[str, Any]:
 
 
 def rule_in_words(text: str, zone: ZoneInfo) -> str:
-    """Return what a rule says, such as “Every 2 weeks on Monday and Friday”; a rule without words as it is."""
+    """Return the rule of a series in words, such as “Every 2 weeks on Monday and Friday”, or as it is."""
     chosen = choices_of_rule(text, zone)
     if chosen["repeats"] == OTHER:
         return _("By the rule %(rule)s") % {"rule": text}

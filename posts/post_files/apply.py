@@ -85,7 +85,7 @@ def read_signed_plans(text: str, workspace_id: str) -> FilePlans:
 
 
 def commit_file_plans(caller: Caller, plans: FilePlans) -> AppliedFile:
-    """Commit the plans of a file: first all new posts, or none of them, then each change. A repeated call changes nothing.
+    """Apply a file by committing its plans: first all new posts, or none, then each change. A repeated call does nothing.
 
     A change that is refused does not undo others. Raises the errors of creating the new posts, and PageRefusal if the file
     was imported meanwhile or another comparison has replaced its plans.

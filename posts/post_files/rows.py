@@ -35,7 +35,7 @@ class AccountNames:
             self._by_handle[account.handle.lower()].append(account)
 
     def find(self, word: str) -> ConnectedAccount:
-        """Return the account with this id or handle. Raises LookupError with a sentence for people."""
+        """Return the account that a row of a file names, by id or handle. Raises LookupError with a sentence for people."""
         if found := self.by_id.get(word):
             return found
         handle = word.removeprefix("@").lower()
@@ -48,7 +48,7 @@ class AccountNames:
         return (connected or named)[0]
 
     def name_of(self, account_id: str) -> str:
-        """Return the handle of an account if it names no other one, and else its id."""
+        """Return what a row of a file calls an account: its handle, if no other account has it, or else its id."""
         handle = self.by_id[account_id].handle
         try:
             named = bool(handle.split() == [handle]) and self.find(handle).id == account_id
@@ -80,7 +80,7 @@ class RowContent:
 
 
 def content_of_row(row: FileRow, names: AccountNames, zone: ZoneInfo) -> RowContent:
-    """Return what a row says; `zone` is the time zone of local times in rows without one."""
+    """Return what a row of a file of posts says; `zone` is the time zone of local times in rows without one."""
     content = RowContent(row, text=row.cells.get("text"))
     cells = {name: value.strip() for name, value in row.cells.items()}
     for word in cells.get("accounts", "").split():
@@ -125,7 +125,7 @@ def _instant(cell: str, zone: ZoneInfo) -> datetime:
 
 
 def local_time_cell(moment: datetime | None, zone: ZoneInfo) -> str:
-    """Return how a file shows a time: in the time zone, with the offset only where that time comes twice."""
+    """Return how a row of a file shows a time: in the time zone, with the offset only where that time comes twice."""
     if moment is None:
         return ""
     at = moment.astimezone(zone)
@@ -187,7 +187,7 @@ def _target_request(group: PostGroup, account: ConnectedAccount, stored: PostTar
 
 
 def request_of_new_row(content: RowContent, names: AccountNames) -> dict[str, Any]:
-    """Return the post of a POST /posts/batch request that a row without an id describes. Adds its problems to the row."""
+    """Return the post of a POST /posts/batch request that a row of a file describes. Adds its problems to the row."""
     draft = content.row.cells.get("status", "").strip().lower() == "draft"
     if not content.account_ids and "accounts" not in content.problems:
         content.add_problem("accounts", "Name at least one account.")

@@ -39,7 +39,7 @@ def retry_missed_posts(
 def plan_retry_missed(
     caller: Caller, *, workspace_id: str | None = None, post_group_ids: Sequence[str] | None = None
 ) -> Plan:
-    """Plan to send missed posts, with the errors of `retry_missed_posts` except the spend errors."""
+    """Plan to send missed posts now, with the errors of `retry_missed_posts` except the spend errors."""
     chosen = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, chosen, "posts.publish", body_field="workspace_id")
     missed = selectors.missed_post_ids(workspace_id=chosen, among=post_group_ids)

@@ -37,7 +37,7 @@ def changes_by_capped_agent(changes: Sequence[GroupChange]) -> list[list[GroupCh
 
 
 def end_holds(changes: Sequence[GroupChange]) -> None:
-    """Spend or release the reserved prices of post targets, as the planned changes say.
+    """Spend or release the reserved money of targets that a plan of posts finishes or cancels.
 
     If prices are reserved afterwards, the counters are locked here, for all changes in one order.
     """

@@ -21,7 +21,7 @@ class TargetTime(NamedTuple):
 
 
 def edit_that_moves(group: PostGroup, targets: Collection[PostTarget], to: TargetTime) -> PostEdit:
-    """Return the edit that gives these targets of a post another time; the others keep theirs.
+    """Return the edit that moves these targets of a post to another time; the others keep theirs.
 
     If all of them have the time of the post and take no slot, the post itself is moved.
     """
@@ -32,7 +32,7 @@ def edit_that_moves(group: PostGroup, targets: Collection[PostTarget], to: Targe
 
 
 def targets_that_remain(group: PostGroup, targets: Collection[PostTarget]) -> list[PostTarget]:
-    """Return the targets of a post that are neither among these nor cancelled."""
+    """Return the targets of a post that keep their times when these targets are moved, without cancelled ones."""
     moved = {each.id for each in targets}
     return [each for each in group.targets.all() if each.id not in moved and each.status != TargetStatus.CANCELLED]
 

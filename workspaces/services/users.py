@@ -100,7 +100,7 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
 
 
 def record_sign_in(person: User, ip: str | None, *, by: str = "") -> None:
-    """Record a user's sign-in in the audit log; an operator's sign-in is recorded as an operator action and kept longest.
+    """Record in the audit log that a user has signed in; an operator's entry is an operator action and kept longest.
 
     `by` is the way in which the user signed in, where it is not the identity provider.
     """
