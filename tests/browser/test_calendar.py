@@ -1,4 +1,4 @@
-"""The calendar in a browser: its views and filters, with the mouse, with the keyboard alone and without scripts."""
+"""The calendar in a browser: its views, filters, moves and slots."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.browser.conftest import OpenPage
 from tests.browser.full_workspace import FullWorkspace
 from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
+from tests.browser.ways_of_use import WayOfUse, in_every_way
 
 
 def calendar_path(workspace: Workspace, **query: str) -> str:
@@ -34,19 +35,18 @@ def test_each_view_shows_the_posts(
     checker.check(page, f"calendar-{view}")
 
 
-def test_posts_are_found_with_the_keyboard(open_page: OpenPage, workspace: Workspace) -> None:
+@in_every_way
+def test_posts_are_found_by_their_text(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
     post_calendar_texts(workspace)
-    page = open_page(calendar_path(workspace, view="list"))
+    page = open_page(calendar_path(workspace, view="list"), **way.options)
     expect(page.locator(".entry")).to_have_count(2)
-    page.get_by_text("Filter", exact=True).focus()
-    page.keyboard.press("Enter")
-    page.get_by_label("Text", exact=True).focus()
-    page.keyboard.type("bread")
-    page.keyboard.press("Enter")
+    way.press(page.locator("summary", has_text="Filter"))
+    way.enter(page.get_by_label("Text", exact=True), "bread")
+    way.press(page.get_by_role("button", name="Show"))
 
     expect(page.locator(".entry")).to_have_count(1)
     assert "q=bread" in page.url
-    page.get_by_role("link", name="Show all").click()
+    way.press(page.get_by_role("link", name="Show all"))
     expect(page.locator(".entry")).to_have_count(2)
 
 

@@ -6,20 +6,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.full_workspace import HANDLE, FullWorkspace
 from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Service, Workspace
 from tests.browser.test_first_minutes import to_demo_workspace
+from tests.browser.ways_of_use import WayOfUse, in_every_way, tab_to_and_press
 from tests.fakes.bluesky import FakeBluesky
 from tests.media.pictures import jpeg, png
 
-# The parts of a time field are left out: the browser marks their focus itself.
-FOCUS_IS_VISIBLE = """() => document.activeElement.matches("body, input[type^=date]")
-  || getComputedStyle(document.activeElement).outlineStyle !== "none" """
-TAB_STOPS = 90  # more than any page has
 DROP = """(zone, [name, bytes]) => {
   const carried = new DataTransfer();
   carried.items.add(new File([new Uint8Array(bytes)], name, { type: "image/png" }));
@@ -111,6 +108,34 @@ def test_a_failed_post_is_fixed_and_sent_again(open_page: OpenPage, workspace: W
     assert failed["id"] not in page.url
 
 
+@in_every_way
+def test_a_failed_post_goes_out_again_with_three_clicks_which_are_undone(
+    open_page: OpenPage, workspace: Workspace, way: WayOfUse
+) -> None:
+    workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
+    page = open_page(f"/dashboard/workspaces/{workspace.id}", **way.options)
+    way.press(page.get_by_role("region", name="Needs your attention").get_by_role("link"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Failed")
+    way.press(page.get_by_role("button", name="Fix and send again"))
+    expect(page.get_by_role("checkbox", name="Mastodon")).to_be_checked()
+    way.enter(page.get_by_label("Text for all accounts"), "Better now")
+    way.press(page.get_by_role("button", name="Publish now"))
+    expect(page.locator("#messages")).to_contain_text("It is published in 10 seconds.")
+    way.press(page.get_by_role("button", name="Undo", exact=True))
+    expect(page.locator("#messages")).to_contain_text("Undone: nothing was published.")
+
+
+@in_every_way
+def test_a_text_that_is_too_long_is_mended_by_one_button(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
+    account = workspace.account("bluesky")["connected_account_id"]
+    path = f"/dashboard/workspaces/{workspace.id}/compose?account={account}&text={'Fresh+bread+every+day.+' * 20}"
+    page = open_page(path, **way.options)
+    expect(page.locator("#check-said")).to_contain_text("1 problem to fix.")
+    way.press(page.get_by_role("button", name="Split into a thread"))
+    expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
+    expect(page.get_by_label("Part 2 of the thread")).to_be_visible()
+
+
 def test_a_post_is_scheduled_rescheduled_and_cancelled(open_page: OpenPage, workspace: Workspace) -> None:
     page = open_page()
     compose(page, workspace, "For another day", "Mastodon")
@@ -181,16 +206,3 @@ def test_pages_follow_the_browsers_color_scheme(open_page: OpenPage, workspace: 
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
 
     assert (sum(ground) > 3 * 128) is (scheme == "light")
-
-
-def tab_to_and_press(target: Locator, key: str) -> None:
-    """Press Tab until the target has the focus, then press the key. Fails if a focused element does not show its focus."""
-    page = target.page
-    for _ in range(TAB_STOPS):
-        page.keyboard.press("Tab")
-        assert page.evaluate(FOCUS_IS_VISIBLE), page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
-        if target.evaluate("each => each === document.activeElement"):
-            if key:
-                page.keyboard.press(key)
-            return
-    raise AssertionError(f"{target} cannot be reached with Tab")

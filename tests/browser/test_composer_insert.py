@@ -10,8 +10,9 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PHONE, PageChecker
 from tests.browser.service import Workspace
-from tests.browser.test_composer import open_tab, tab_to_and_press
+from tests.browser.test_composer import open_tab
 from tests.browser.test_composer_tabs import choose
+from tests.browser.ways_of_use import tab_to_and_press
 
 
 @pytest.fixture

@@ -1,15 +1,17 @@
-"""The dashboard in a browser: approvals, accounts, deliveries, the audit log, secrets, pausing, and the media library."""
+"""The dashboard in a browser: home, approvals, accounts, deliveries, the audit log, secrets, pausing, and media."""
 
 from __future__ import annotations
 
 import csv
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.page_checks import PageChecker
+from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Service, Workspace
+from tests.browser.ways_of_use import TOUCH
 from tests.fakes.bluesky import FakeBluesky
 from tests.fakes.receiver import Receiver
 from tests.media.pictures import jpeg
@@ -136,6 +138,24 @@ def test_a_file_is_uploaded_to_the_library_and_described(
     expect(page.get_by_role("link", name="quay.jpg")).to_be_visible()
     [asset] = workspace.call("GET", f"/media?workspace_id={workspace.id}")["media"]
     assert asset["alt_text"] == "A quay in the morning"
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_menu_of_a_phone_leads_to_a_page(open_page: OpenPage, workspace: Workspace, scripts: bool) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}", **TOUCH.options, java_script_enabled=scripts)
+    page.get_by_role("button", name="Menu", exact=True).tap()
+    menu_link(page, "Settings").tap()
+    expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
+
+
+def test_home_shows_without_a_reload_what_needs_a_person(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page()
+    page.clock.install()
+    page.goto(f"/dashboard/workspaces/{workspace.id}")
+    expect(page.get_by_text("Nothing needs your attention.")).to_be_visible()
+    workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
+    page.clock.fast_forward(20_000)
+    expect(page.get_by_role("region", name="Needs your attention")).to_contain_text("[sandbox:reject] no")
 
 
 def expect_waiting(page: Page, count: int) -> None:

@@ -12,7 +12,8 @@ from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
 from tests.browser.test_calendar import calendar_path, day_ahead, time_of
-from tests.browser.test_composer import compose, tab_to_and_press
+from tests.browser.test_composer import compose
+from tests.browser.ways_of_use import tab_to_and_press
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 NO_SCRIPTS = {"java_script_enabled": False}

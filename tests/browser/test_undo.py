@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
-from tests.browser.test_composer import compose, expect_published, tab_to_and_press
+from tests.browser.test_composer import compose, expect_published
+from tests.browser.ways_of_use import tab_to_and_press
 
 
 def test_publishing_is_undone_with_the_mouse(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:

@@ -1,0 +1,61 @@
+"""The ways in which people use pages: with a mouse, with the keyboard alone, by touch on a phone, and without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.page_checks import PHONE
+
+# Whether the target has the focus, and whether the focus is visible. The parts of a time field are left out: the browser
+# marks their focus itself.
+FOCUS = """target => [target === document.activeElement, document.activeElement.matches("body, input[type^=date]")
+  || getComputedStyle(document.activeElement).outlineStyle !== "none"]"""
+TAB_STOPS = 90  # more than any page has
+
+
+@dataclass(frozen=True)
+class WayOfUse:
+    """A way to use a page: the options of its browser profile, how links and buttons are pressed, and how text is entered."""
+
+    press: Callable[[Locator], None]
+    enter: Callable[[Locator, str], None] = Locator.fill
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def tab_to_and_press(target: Locator, key: str) -> None:
+    """Press Tab until the target has the focus, then press the key. Fails if a focused element does not show its focus."""
+    page = target.page
+    for _ in range(TAB_STOPS):
+        page.keyboard.press("Tab")
+        is_target, is_visible = target.evaluate(FOCUS)
+        assert is_visible, page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+        if is_target:
+            if key:
+                page.keyboard.press(key)
+            return
+    raise AssertionError(f"{target} cannot be reached with Tab")
+
+
+def _press_enter(target: Locator) -> None:
+    expect(target).to_be_visible()  # the page on which it is has come
+    tab_to_and_press(target, "Enter")
+
+
+def _type(target: Locator, text: str) -> None:
+    tab_to_and_press(target, "ControlOrMeta+A")
+    target.page.keyboard.type(text)
+
+
+MOUSE = WayOfUse(Locator.click)
+KEYBOARD = WayOfUse(_press_enter, _type)
+TOUCH = WayOfUse(Locator.tap, options={"viewport": PHONE, "has_touch": True, "is_mobile": True})
+NO_SCRIPTS = WayOfUse(Locator.click, options={"java_script_enabled": False})
+
+in_every_way = pytest.mark.parametrize(
+    "way", [MOUSE, KEYBOARD, TOUCH, NO_SCRIPTS], ids=["mouse", "keyboard", "touch", "no scripts"]
+)
