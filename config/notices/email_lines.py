@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from accounts.platforms.registry import get_adapter
 from agents.models import ApiKey
 from billing.nearly_spent_budgets import WorkspaceBudgetUse
-from config.pages.language import format_date
+from config.pages.language import format_date, format_money
 from posts.models import PostGroup
 from webhooks.models import Delivery
 from workspaces.models import Workspace
@@ -59,13 +59,9 @@ def new_network_line(key: ApiKey, workspace: Workspace) -> str:
 
 def budget_line(use: WorkspaceBudgetUse) -> str:
     """Return the line of a notice e-mail about a budget: its month, and how much of it is used."""
-    used, limit = _money(use.used_cents), _money(use.limit_cents)
+    used, limit = format_money(use.used_cents), format_money(use.limit_cents)
     words = gettext("%(month)s: %(used)s of %(limit)s is spent or reserved for scheduled posts")
     return words % {"month": format_date(use.month, "F Y"), "used": used, "limit": limit}
-
-
-def _money(cents: int) -> str:
-    return f"${cents // 100:,}.{cents % 100:02d}"
 
 
 def time_in_words(moment: datetime, workspace: Workspace) -> str:

@@ -1,16 +1,19 @@
-"""The language of pages for people: the middleware that chooses it, and dates in it. Everything else is in English."""
+"""The language of pages and e-mails: the middleware that chooses it, and dates and money in it. The API is in English."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import dateformat, translation
 from django.utils.cache import patch_vary_headers
+from django.utils.formats import number_format
+from django.utils.translation import gettext
 
 # The first parts of the paths of pages; the operators' console and the pages of the API's document stay in English.
 # The service worker names the language of the page that it keeps.
@@ -53,6 +56,12 @@ def format_date(at: date | datetime, pattern: str) -> str:
     for english, own in DATE_PATTERNS.get(translation.get_language() or "", ()):
         pattern = pattern.replace(english, own)
     return dateformat.format(at, pattern)
+
+
+def format_money(cents: int) -> str:
+    """Return an amount of US dollars in the language of the page, such as $1,234.50 in English and 1.234,50 $ in German."""
+    amount = number_format(Decimal(abs(cents)) / 100, 2, force_grouping=True)
+    return ("−" if cents < 0 else "") + gettext("$%(amount)s") % {"amount": amount}
 
 
 def _language_of_person(request: HttpRequest) -> str:

@@ -14,7 +14,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.dashboard.option_names import option_name
+from accounts.dashboard.option_names import option_name, value_name
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
 from posts.dashboard.inputs import normalize_newlines_and_nul
@@ -171,9 +171,10 @@ def _field(name: str, rule: Mapping[str, Any], *, needed: bool) -> forms.Field |
 
     The field has a label and a help text.
     """
-    field = _plain_field(rule)
+    own_name = name.rpartition(".")[2]
+    field = _plain_field(own_name, rule)
     if field:
-        label = _label(name.rpartition(".")[2], rule)
+        label = _label(own_name, rule)
         field.label = _("%(label)s (needed)") % {"label": label} if needed else label
         one_each = _("One per line.") if isinstance(field, LinesField) else ""
         field.help_text = f"{_description(rule)} {one_each}".strip()
@@ -189,18 +190,18 @@ def _description(rule: Mapping[str, Any]) -> str:
     return _(rule["description"]) if rule.get("description") else ""
 
 
-def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
+def _plain_field(name: str, rule: Mapping[str, Any]) -> forms.Field | None:
     """Return the form field for a platform option that is a plain value or a list of texts; None for other types.
 
     For `anyOf`, it is the field of the first supported type.
     """
     if "anyOf" in rule:
-        fields = (_plain_field(each) for each in rule["anyOf"])
+        fields = (_plain_field(name, each) for each in rule["anyOf"])
         return next((field for field in fields if field), None)
     if "enum" in rule:
         values = {str(value): value for value in rule["enum"]}
         return forms.TypedChoiceField(
-            choices=[("", _("Not set")), *((text, text) for text in values)],
+            choices=[("", _("Not set")), *((text, value_name(name, text)) for text in values)],
             coerce=values.__getitem__,
             empty_value=None,
             required=False,

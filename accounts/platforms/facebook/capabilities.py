@@ -27,8 +27,8 @@ OPTIONS: dict[str, Any] = {
         post_type={
             "type": "string",
             "description": gettext_noop(
-                "What the media become: `post` (the default), `reel` (one video of 3 to 90 seconds, "
-                "30 of them in 24 hours) or `story` (one photo, or one video of up to 60 seconds; it shows no text)."
+                "What the media become: a post (the default), a reel (one video of 3 to 90 seconds, "
+                "30 of them in 24 hours) or a story (one photo, or one video of up to 60 seconds; it shows no text)."
             ),
             "enum": ["post", "reel", "story"],
         },

@@ -44,8 +44,8 @@ OPTIONS: dict[str, Any] = {
         post_type={
             "type": "string",
             "description": gettext_noop(
-                "What the media become: `post` (the default; a single video is a reel, several files "
-                "a carousel), `reel` (one video) or `story` (one image or video; it shows no text)."
+                "What the media become: a post (the default; a single video is a reel, several files "
+                "a carousel), a reel (one video) or a story (one image or video; it shows no text)."
             ),
             "enum": ["post", "reel", "story"],
         },

@@ -47,9 +47,9 @@ CAPABILITIES = Capabilities(
         privacy_level={
             "type": "string",
             "description": gettext_noop(
-                "Who may see the post; there is no default. Public accounts offer PUBLIC_TO_EVERYONE, "
-                "MUTUAL_FOLLOW_FRIENDS and SELF_ONLY, private ones FOLLOWER_OF_CREATOR instead of the first. A service that "
-                "TikTok has not audited can post SELF_ONLY."
+                "Who may see the post; there is no default. Public accounts can post to everybody, to friends and to "
+                "themselves, private ones to followers instead of everybody. A service that TikTok has not audited can only "
+                "post to the account itself."
             ),
             "enum": [PUBLIC_PRIVACY, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", "SELF_ONLY"],
         },

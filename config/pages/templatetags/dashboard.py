@@ -18,7 +18,7 @@ from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from config.pages.language import format_date
+from config.pages.language import format_date, format_money
 from config.pages.navigation import all_dashboard_pages
 
 register = template.Library()
@@ -100,11 +100,8 @@ def local_date(at: date | datetime, pattern: str) -> str:
 
 @register.filter
 def money(cents: int | None) -> str:
-    """Template filter: format cents as US dollars, such as $1,234.50."""
-    if cents is None:
-        return "–"
-    sign = "−" if cents < 0 else ""
-    return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
+    """Template filter: format cents as US dollars in the language of the page, such as $1,234.50 and 1.234,50 $."""
+    return "–" if cents is None else format_money(cents)
 
 
 @register.simple_tag

@@ -7,7 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import translation
 
+from accounts.dashboard.option_names import OPTION_NAMES, VALUE_NAMES
 from accounts.models import ConnectedAccount
+from accounts.platforms.registry import PLATFORMS, get_adapter
 from posts.dashboard.series_rule import rule_in_words
 from tests.factories import AccountFactory
 from tests.posts.dashboard.dashboard import Dashboard, words
@@ -92,3 +94,22 @@ def test_a_rule_of_a_series_is_a_sentence_of_the_language(language: str, sentenc
     with translation.override(language):
         rule = "FREQ=MONTHLY;INTERVAL=2;BYDAY=-1MO;UNTIL=20270131T225959Z"
         assert rule_in_words(rule, ZoneInfo("Europe/Berlin")) == sentence
+
+
+def test_options_of_platforms_and_their_values_are_words(dashboard: Dashboard, workspace: Workspace) -> None:
+    account = AccountFactory.create(workspace=workspace, platform="mastodon")
+    page = dashboard.http.get(dashboard.address("compose"), {"account": account.id}).content.decode()
+    assert '<option value="unlisted">Everybody, but not in public timelines</option>' in page
+    assert "Content warning" in page
+
+    sent = {"account": account.id}
+    page = dashboard.http.get(dashboard.address("compose"), sent, headers={"Accept-Language": "de"}).content.decode()
+    assert '<option value="direct">Nur erwähnte Personen</option>' in page
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_each_option_and_each_of_its_values_has_a_name(platform: str) -> None:
+    for name, rule in get_adapter(platform).capabilities.options.get("properties", {}).items():
+        assert "title" in rule or name in OPTION_NAMES
+        if name != "parse_mode":  # HTML and MarkdownV2 are names already
+            assert set(rule.get("enum", ())) <= VALUE_NAMES.get(name, {}).keys()
