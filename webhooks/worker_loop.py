@@ -1,20 +1,17 @@
-"""The worker loop of webhook deliveries: claims due ones, gives them to the sending thread and records the outcomes.
-
-All database work is done in the loop's thread, so that the event loop never waits for it.
-"""
+"""The worker loop of webhook deliveries: claims due ones, as the fair shares allow, and records the outcomes."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import takewhile
 
 from config.jobs.claims import SearchPauses, release_claims
 from config.jobs.fair_shares import QUICK_SECONDS
-from config.jobs.worker_loop import WorkerLoop
 from webhooks.host_shares import WORKSPACE_AND_HOST_EXPRESSION, HostShares, workspace_and_host_key
 from webhooks.models import Delivery
-from webhooks.sender import AttemptOutcome, DeliveryRequest
-from webhooks.sending_thread import SendingThread
+from webhooks.sender import AttemptOutcome
+from webhooks.sending_loop import SendingLoop
 from webhooks.services import deliveries
 from webhooks.services.events import DELIVER_LOOP_NAME
 
@@ -22,29 +19,22 @@ MAX_QUICK_CLAIMS = 128  # deliveries per claim, for quick holders
 MAX_SLOW_CLAIMS = 16
 
 
-class DeliverLoop(WorkerLoop):
+class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
     """The worker loop that sends hundreds of webhook deliveries at a time, with a fair share for each workspace and host."""
 
     name = DELIVER_LOOP_NAME
 
     def __init__(self) -> None:
         super().__init__()
-        self._sending = SendingThread(when_finished=self.wake)
         self._shares = HostShares()
-        self._in_flight: dict[str, Delivery] = {}
         self._begun_at: dict[str, float] = {}  # of attempts that are not in _long_waits, earliest first
         self._long_waits: set[str] = set()  # attempts that have had no answer for QUICK_SECONDS
-        self._unrecorded: list[tuple[str, AttemptOutcome]] = []
         self._search_pauses = SearchPauses()
         self._found = False  # whether the last claim for quick holders returned any deliveries
 
-    def start(self) -> None:
-        self._sending.start()
-        super().start()
-
     def run_once(self) -> bool:
-        """Record finished webhook attempts and begin due deliveries; returns True if more deliveries may be due."""
-        self._record_finished()
+        """Record finished webhook attempts and begin due deliveries; return True if more deliveries may be due."""
+        self._save_finished()
         self._record_long_waits()
         claimed = self._claim()
         if not claimed:
@@ -53,30 +43,24 @@ class DeliverLoop(WorkerLoop):
         over_share = []
         for row in claimed:
             if self._shares.try_take_job_slot(workspace_and_host_key(row)):
-                self._begin(row, deliveries.signed_request_or_outcome(row, keys))
+                self._begun_at[row.pk] = time.monotonic()
+                self._begin(row, lambda row: deliveries.signed_request_or_outcome(row, keys))
             else:
                 over_share.append(row)
         # The shares of these deliveries are full now, so the next claim skips them; another worker may claim them.
         release_claims(over_share)
         return True
 
-    def wait_for_current_work(self, seconds: float) -> None:
-        """Stop the webhook worker loop: wait up to `seconds` for running attempts, record their outcomes, cancel the rest.
+    def save_outcomes(self, outcomes: Sequence[tuple[Delivery, AttemptOutcome]]) -> Sequence[object]:
+        return deliveries.record_outcomes(outcomes)
 
-        The deliveries of cancelled attempts are released for other workers.
-        """
-        if self._thread.is_alive():  # the loop's thread hangs in the database; its leases will expire
-            self._sending.stop()
-            return
-        deadline = time.monotonic() + seconds
-        self._record_finished()
-        while self._in_flight and (left := deadline - time.monotonic()) > 0:
-            self._awake.wait(left)
-            self._awake.clear()
-            self._record_finished()
-        self._sending.stop()
-        self._record_finished()
-        release_claims(list(self._in_flight.values()))
+    def record_end(self, row: Delivery, outcome: AttemptOutcome) -> None:
+        long = row.pk in self._long_waits
+        self._shares.record_attempt_end(
+            workspace_and_host_key(row), outcome.seconds, silent=outcome.silent, after_long_wait=long
+        )
+        self._long_waits.discard(row.pk)
+        self._begun_at.pop(row.pk, None)
 
     def _claim(self) -> list[Delivery]:
         """In the webhook worker loop, claim due deliveries as the fair shares allow: first to fast hosts, then the others."""
@@ -90,25 +74,6 @@ class DeliverLoop(WorkerLoop):
         if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip SearchPauses
             return deliveries.claim_deliveries(others, limit=limit)
         return quick + self._search_pauses(lambda: deliveries.claim_deliveries(others, limit=limit))
-
-    def _begin(self, row: Delivery, prepared: DeliveryRequest | AttemptOutcome) -> None:
-        self._in_flight[row.pk] = row
-        if isinstance(prepared, DeliveryRequest):
-            self._begun_at[row.pk] = time.monotonic()
-            self._sending.start_attempt(row.pk, prepared)
-        else:
-            self._unrecorded.append((row.pk, prepared))
-
-    def _record_finished(self) -> None:
-        """Save the outcomes of finished webhook attempts; if the database fails, they stay in memory until the next call."""
-        self._unrecorded += self._sending.take_finished_outcomes()
-        deliveries.record_outcomes([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
-        for pk, outcome in self._unrecorded:
-            holder, long = workspace_and_host_key(self._in_flight.pop(pk)), pk in self._long_waits
-            self._shares.record_attempt_end(holder, outcome.seconds, silent=outcome.silent, after_long_wait=long)
-            self._long_waits.discard(pk)
-            self._begun_at.pop(pk, None)
-        self._unrecorded = []
 
     def _record_long_waits(self) -> None:
         """Record which attempts have had no answer for QUICK_SECONDS, so that hosts that answer may use the slots."""

@@ -10,10 +10,9 @@ from config.runtime.tasks import send_notices
 from tests.fakes.receiver import Receiver
 from tests.fakes.slack import Channel, FakeSlack
 from tests.fakes.telegram import FakeTelegram
+from tests.sending_loops import RunsUntilIdle, started
 from workspaces.models import Workspace
 from workspaces.services import MailMessage
-
-SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -60,25 +59,12 @@ def notice() -> MailMessage:
     )
 
 
-class LoopOfTest(NoticeChannelsLoop):
-    """The production loop without its own thread; only the attempts are sent by another thread."""
-
-    def start(self) -> None:
-        self._sending.start()
-
-    def run_until_idle(self) -> None:
-        while (more := self.run_once()) or self._in_flight:
-            if not more:
-                self._awake.wait(SECONDS)
-                self._awake.clear()
+class LoopOfTest(RunsUntilIdle, NoticeChannelsLoop):
+    """The production loop of messages to notice channels in the calling thread."""
 
 
 def send_to_channels() -> None:
     """Create and queue the notices of new events, then send all messages that are due."""
     send_notices()
-    loop = LoopOfTest()
-    loop.start()
-    try:
+    with started(LoopOfTest()) as loop:
         loop.run_until_idle()
-    finally:
-        loop.wait_for_current_work(SECONDS)

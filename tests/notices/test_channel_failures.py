@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.db import OperationalError, connection
+from django.db import DataError, OperationalError, connection
 from django.utils import timezone
 
 from auditlog.models import AuditEntry
@@ -20,6 +20,7 @@ from tests.fakes.receiver import answer_with
 from tests.fakes.slack import WEBHOOK
 from tests.notices.channels import LoopOfTest, Services, send_to_channels
 from tests.notices.rounds import ended, real_account, scheduled
+from tests.sending_loops import started
 from workspaces.models import OutgoingMail, Workspace
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("running_clock")]
@@ -224,25 +225,29 @@ def test_a_worker_that_dies_after_the_claim_loses_nothing(
     assert len(services.slack.messages(services.slack_channel)) == 1
 
 
+class Refusing:
+    """An execute wrapper that raises an error in place of saving that a message was sent, at most `times` times."""
+
+    def __init__(self, error: Exception, of: ChannelMessage | None = None, times: int = 1000) -> None:
+        self.error, self.times = error, times
+        self.keys = (str(of.pk), of.pk.hex) if of else ("",)
+
+    def __call__(self, execute: Any, sql: str, parameters: Any, *rest: Any) -> Any:
+        saves = sql.startswith("UPDATE") and '"sent_at"' in sql and any(key in str(parameters) for key in self.keys)
+        if saves and self.times:
+            self.times -= 1
+            raise self.error
+        return execute(sql, parameters, *rest)
+
+
 def test_messages_whose_outcome_could_not_be_saved_are_not_sent_twice(
     services: Services, workspace: Workspace, waiting_post: dict[str, Any], running_clock: time_machine.Traveller
 ) -> None:
     for kind in ("slack", "telegram", "webhook"):
         services.add(workspace, kind)
-    failures: list[str] = []
-
-    def fail_to_save_one(execute: Any, sql: str, *rest: Any) -> Any:
-        if not failures and sql.startswith("UPDATE") and '"sent_at"' in sql:
-            failures.append(sql)
-            raise OperationalError("the database is away")
-        return execute(sql, *rest)
-
     create_and_send_notices()
-    loop = LoopOfTest()
-    loop.start()
-    with connection.execute_wrapper(fail_to_save_one), pytest.raises(OperationalError):
+    with started(LoopOfTest()) as loop, connection.execute_wrapper(Refusing(OperationalError("a lock is held"), times=3)):
         loop.run_until_idle()
-    loop.wait_for_current_work(10)
     running_clock.shift(LEASE + timedelta(seconds=1))
     send_to_channels()
 
@@ -252,6 +257,26 @@ def test_messages_whose_outcome_could_not_be_saved_are_not_sent_twice(
     assert len(services.receiver.requests) == 1
 
 
+def test_an_outcome_that_can_never_be_saved_holds_up_no_others(
+    services: Services, workspace: Workspace, waiting_post: dict[str, Any], running_clock: time_machine.Traveller
+) -> None:
+    for kind in ("webhook", "slack", "telegram"):
+        services.add(workspace, kind)
+    create_and_send_notices()
+    broken = ChannelMessage.objects.get(channel__kind="webhook")
+    with started(LoopOfTest()) as loop, connection.execute_wrapper(Refusing(DataError("cannot be stored"), broken)):
+        loop.run_until_idle()
+    sent = list(ChannelMessage.objects.filter(sent_at__isnull=False).values_list("channel__kind", flat=True))
+    broken.refresh_from_db()
+    running_clock.shift(LEASE + timedelta(seconds=1))
+    send_to_channels()
+
+    assert sorted(sent) == ["slack", "telegram"]
+    assert broken.lease_until  # so it is sent again, but not at once
+    broken.refresh_from_db()
+    assert (broken.sent_at is None, broken.attempts, len(services.receiver.requests)) == (False, 2, 2)
+
+
 def test_a_slow_receiver_does_not_delay_others(
     services: Services, workspace: Workspace, waiting_post: dict[str, Any]
 ) -> None:
@@ -259,13 +284,11 @@ def test_a_slow_receiver_does_not_delay_others(
         services.add(workspace, kind)
     held = services.slack.hold_next(WEBHOOK)
     create_and_send_notices()
-    loop = LoopOfTest()
-    loop.start()
-    loop.run_once()
-    services.receiver.wait_for(1)
-    held.set()
-    loop.run_until_idle()
-    loop.wait_for_current_work(10)
+    with started(LoopOfTest()) as loop:
+        loop.run_once()
+        services.receiver.wait_for(1)
+        held.set()
+        loop.run_until_idle()
 
     assert ChannelMessage.objects.filter(sent_at__isnull=False).count() == 2
     assert loop.name == CHANNELS_LOOP

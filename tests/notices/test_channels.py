@@ -20,6 +20,7 @@ from tests import factories
 from tests.conftest import ApiClient
 from tests.notices.channels import LoopOfTest, Services, notice, send_to_channels
 from tests.notices.rounds import decision_url, ended, real_account, scheduled
+from tests.sending_loops import started
 from webhooks.services import get_or_create_signing_secrets
 from webhooks.signing import signature_header_value
 from workspaces.models import Workspace
@@ -96,12 +97,10 @@ def test_the_number_of_queries_does_not_grow_with_the_messages_that_are_begun(
     for number in (1, 5):
         for channel in [services.add(workspace, "webhook", name=f"{number} {each}") for each in range(number)]:
             queue_messages([channel], notice())
-        loop = LoopOfTest()
-        loop.start()
-        with CaptureQueriesContext(connection) as queries:
-            loop.run_once()
-        loop.run_until_idle()
-        loop.wait_for_current_work(10)
+        with started(LoopOfTest()) as loop:
+            with CaptureQueriesContext(connection) as queries:
+                loop.run_once()
+            loop.run_until_idle()
         counts.append(len(queries))
 
     assert counts[0] == counts[1]

@@ -4,33 +4,20 @@ from __future__ import annotations
 
 from django.db.models import Sum
 
+from tests.sending_loops import RunsUntilIdle, started
 from webhooks.models import Delivery
 from webhooks.worker_loop import DeliverLoop
 
-SECONDS = 10.0
 
-
-class LoopOfTest(DeliverLoop):
-    """The production loop without its own thread; only the attempts are sent by another thread."""
-
-    def start(self) -> None:
-        self._sending.start()
-
-    def run_until_idle(self) -> None:
-        while self.run_once() or self._in_flight:
-            if len(self._in_flight) > len(self._unrecorded):  # some are being sent
-                self._awake.wait(SECONDS)
-                self._awake.clear()
+class LoopOfTest(RunsUntilIdle, DeliverLoop):
+    """The production loop of webhook deliveries in the calling thread."""
 
 
 def deliver_until_idle() -> int:
     """Send all due webhook deliveries and record the outcomes; return how many deliveries were claimed."""
-    before, loop = _claims(), LoopOfTest()
-    loop.start()
-    try:
+    before = _claims()
+    with started(LoopOfTest()) as loop:
         loop.run_until_idle()
-    finally:
-        loop.wait_for_current_work(SECONDS)
     return _claims() - before
 
 

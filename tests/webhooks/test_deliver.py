@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 import time_machine
+from django.db import DataError, connection
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from config.api.caller import WorkspaceStatus
@@ -13,8 +15,9 @@ from config.jobs.claims import claim_due, release_claims
 from tests.factories import WorkspaceFactory
 from tests.fakes.http_server import Answer
 from tests.fakes.receiver import Manner, Receiver, answer_with, redirect_to
+from tests.sending_loops import started
 from tests.webhooks.rows import NOON, emit, make_delivery
-from tests.webhooks.sending import deliver_until_idle
+from tests.webhooks.sending import LoopOfTest, deliver_until_idle
 from webhooks import sender
 from webhooks.models import Delivery, DeliveryStatus, SigningSecret
 from webhooks.sender import AttemptOutcome, DeliveryRequest, DeliveryVerdict
@@ -213,14 +216,36 @@ def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> Non
     with time_machine.travel(NOON + timedelta(days=366), tick=False):
         [fresh] = claim_due(Delivery.objects.all(), limit=1, lease=deliveries.DELIVERY_LEASE)
 
-    assert deliveries.record_outcomes([(stale, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == 0
+    assert deliveries.record_outcomes([(stale, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == [False]
     release_claims([stale])
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.attempts, delivery.lease_until) == (DeliveryStatus.PENDING, 0, fresh.lease_until)
 
-    assert deliveries.record_outcomes([(fresh, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == 1
+    assert deliveries.record_outcomes([(fresh, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == [True]
     delivery.refresh_from_db()
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_outcome_that_can_never_be_saved_holds_up_no_others(workspace: Workspace, receiver: Receiver) -> None:
+    for _ in range(3):
+        emit(workspace, receiver.url)
+    broken = Delivery.objects.order_by("pk")[0]
+
+    def refuse(execute: Any, sql: str, parameters: Any, *rest: Any) -> Any:
+        if "UPDATE" in sql and "last_status_code" in sql and broken.pk in str(parameters):
+            raise DataError("cannot be stored")
+        return execute(sql, parameters, *rest)
+
+    with started(LoopOfTest()) as loop, connection.execute_wrapper(refuse):
+        loop.run_until_idle()
+    delivered = Delivery.objects.filter(status=DeliveryStatus.DELIVERED).count()
+    broken.refresh_from_db()
+    with time_machine.travel(broken.lease_until or NOON):
+        deliver_until_idle()
+
+    assert (delivered, broken.status, broken.lease_until is None) == (2, DeliveryStatus.PENDING, False)  # sent again later
+    assert (Delivery.objects.filter(status=DeliveryStatus.DELIVERED).count(), len(receiver.requests)) == (3, 4)
 
 
 def test_a_released_claim_is_due_at_once_and_counts_no_attempt(workspace: Workspace) -> None:

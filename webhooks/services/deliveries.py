@@ -72,10 +72,10 @@ def signed_request_or_outcome(delivery: Delivery, keys: Mapping[str, tuple[str, 
     return DeliveryRequest(delivery.url, body, headers)
 
 
-def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> int:
+def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> list[bool]:
     """Save the outcomes of webhook attempts, unless the delivery was replayed or claimed by another worker meanwhile.
 
-    Returns how many were saved.
+    Returns for each whether it was saved.
     """
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
@@ -84,7 +84,7 @@ def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> int:
     )
     for row in settled:
         metrics.DELIVERY_ATTEMPTS.labels(row.status).inc()
-    return sum(written)
+    return written
 
 
 def _settled(delivery: Delivery, outcome: AttemptOutcome, now: datetime) -> Delivery:

@@ -1,0 +1,92 @@
+"""The base of the worker loops that send due rows as HTTP requests, many at a time, such as webhook deliveries.
+
+All database work is done in the loop's thread, so that the sending thread never waits for it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from config.db.models import DueRow
+from config.db.outage import DATABASE_ERRORS
+from config.jobs.claims import release_claims
+from config.jobs.database_writer import write_all_or_each
+from config.jobs.worker_loop import WorkerLoop
+from webhooks.sender import AttemptOutcome, DeliveryRequest, DeliveryVerdict
+from webhooks.sending_thread import SendingThread
+
+logger = logging.getLogger(__name__)
+Row = TypeVar("Row", bound=DueRow)
+Outcome = TypeVar("Outcome")
+
+
+class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
+    """A worker loop that sends claimed rows, each as one HTTP request, and saves the outcomes, many together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sending = SendingThread(when_finished=self.wake)
+        self._in_flight: dict[str, Row] = {}
+        self._unsaved: dict[str, AttemptOutcome | Outcome] = {}
+
+    def start(self) -> None:
+        self._sending.start()
+        super().start()
+
+    def save_outcomes(self, outcomes: Sequence[tuple[Row, AttemptOutcome | Outcome]]) -> Sequence[object]:
+        """Save the outcomes of attempts; return something for each. It may be called again with the same outcomes."""
+        raise NotImplementedError
+
+    def record_end(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
+        """Record that the attempt to send a row has ended and that its outcome is saved."""
+
+    def wait_for_current_work(self, seconds: float) -> None:
+        """Stop the loop: wait up to `seconds` for running attempts, save their outcomes, cancel and release the others."""
+        if self._thread.is_alive():  # the loop's thread hangs in the database; its leases will expire
+            self._sending.stop()
+            return
+        deadline = time.monotonic() + seconds
+        self._save_finished()
+        while self._in_flight and (left := deadline - time.monotonic()) > 0:
+            self._awake.wait(left)
+            self._awake.clear()
+            self._save_finished()
+        self._sending.stop()
+        self._save_finished()
+        release_claims([row for key, row in self._in_flight.items() if key not in self._unsaved])
+
+    def _begin(self, row: Row, prepare: Callable[[Row], DeliveryRequest | AttemptOutcome | Outcome]) -> None:
+        """Begin an attempt to send a row; `prepare` returns its request, or the outcome if there is nothing to send."""
+        key = str(row.pk)
+        self._in_flight[key] = row
+        try:
+            prepared = prepare(row)
+        except Exception as error:  # the other claimed rows must not wait until their leases end
+            logger.exception("%s %s could not be prepared.", type(row).__name__, key)
+            prepared = AttemptOutcome(DeliveryVerdict.FAILED, error=f"Internal error ({type(error).__name__}).")
+        if isinstance(prepared, DeliveryRequest):
+            self._sending.start_attempt(key, prepared)
+        else:
+            self._unsaved[key] = prepared
+
+    def _save_finished(self) -> None:
+        """Save the outcomes of finished attempts, together or, if that fails, one by one.
+
+        While the database is down or a lock is held elsewhere, they stay in memory until the next call. Another outcome
+        that cannot be saved is logged, and its row is sent again when the lease has ended.
+        """
+        self._unsaved.update(self._sending.take_finished_outcomes())
+        waiting = [(self._in_flight[key], outcome) for key, outcome in self._unsaved.items()]
+        results = write_all_or_each(self.save_outcomes, waiting) if waiting else ()
+        for (row, outcome), result in zip(waiting, results, strict=True):
+            key = str(row.pk)
+            if isinstance(result, DATABASE_ERRORS):
+                logger.warning("The outcome of %s %s is not saved yet: %s", type(row).__name__, key, result)
+                continue
+            if isinstance(result, Exception):
+                logger.error("The outcome of %s %s cannot be saved.", type(row).__name__, key, exc_info=result)
+            del self._in_flight[key], self._unsaved[key]
+            self.record_end(row, outcome)
