@@ -141,6 +141,10 @@ class HostShares(FairShares):
             self._count(self._tally, holder, 1, self._kinds(holder))
         return taken
 
+    def record_job_end(self, holder: str, seconds: float | None) -> None:
+        super().record_job_end(holder, seconds)
+        self._tally = None  # holders may now be slow, quick or silent, so the counts are outdated
+
     def record_long_wait(self, holder: str) -> None:
         """Count a running webhook attempt as slow in its host's share, because it had no answer for QUICK_SECONDS."""
         self._long_waits[holder] += 1
@@ -154,7 +158,6 @@ class HostShares(FairShares):
         if after_long_wait:
             self._long_waits -= Counter([holder])
         self.record_job_end(holder, seconds)
-        self._tally = None  # holders may now be slow, quick or silent, so the counts are outdated
         if not silent:
             self._silences.pop(holder, None)
             return

@@ -14,6 +14,7 @@ from config.db.models import DueRow
 from config.db.outage import DATABASE_ERRORS
 from config.jobs.claims import release_claims
 from config.jobs.database_writer import write_all_or_each
+from config.jobs.fair_shares import FairShares
 from config.jobs.worker_loop import WorkerLoop
 from webhooks.sender import AttemptOutcome, DeliveryRequest, DeliveryVerdict
 from webhooks.sending_thread import SendingThread
@@ -24,10 +25,14 @@ Outcome = TypeVar("Outcome")
 
 
 class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
-    """A worker loop that sends claimed rows, each as one HTTP request, and saves the outcomes, many together."""
+    """A worker loop that sends due rows, each as one HTTP request, with fair shares of the slots for their holders.
 
-    def __init__(self) -> None:
+    `shares` counts the attempts of each holder, such as a workspace.
+    """
+
+    def __init__(self, shares: FairShares) -> None:
         super().__init__()
+        self._shares = shares
         self._sending = SendingThread(when_finished=self.wake)
         self._in_flight: dict[str, Row] = {}
         self._unsaved: dict[str, AttemptOutcome | Outcome] = {}
@@ -36,12 +41,50 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
         self._sending.start()
         super().start()
 
+    def run_once(self) -> bool:
+        """Save the outcomes of finished attempts and begin those of due rows; return True if more rows may be due."""
+        self._save_finished()
+        claimed = self.claim()
+        if not claimed:
+            return False
+        begun, over_share = list[Row](), list[Row]()
+        for row in claimed:
+            (begun if self._shares.try_take_job_slot(self.holder(row)) else over_share).append(row)
+        try:
+            # The shares of these rows are full now, so the next claim skips them; another worker may claim them.
+            release_claims(over_share)
+            prepare = self.preparation(begun)
+        except Exception:
+            for row in begun:
+                self._shares.record_job_end(self.holder(row), None)
+            raise
+        for row in begun:
+            self._begin(row, prepare)
+        return True
+
+    def claim(self) -> list[Row]:
+        """Claim due rows of holders whose shares are not full."""
+        raise NotImplementedError
+
+    def holder(self, row: Row) -> str:
+        """Return the key of the holder as whose attempt the sending of a row is counted."""
+        raise NotImplementedError
+
+    def preparation(self, rows: Sequence[Row]) -> Callable[[Row], DeliveryRequest | AttemptOutcome | Outcome]:
+        """Read what is needed to send rows that have slots; return a function that prepares the request of each.
+
+        Where there is nothing to send, the function returns the outcome instead.
+        """
+        raise NotImplementedError
+
     def save_outcomes(self, outcomes: Sequence[tuple[Row, AttemptOutcome | Outcome]]) -> Sequence[object]:
         """Save the outcomes of attempts; return something for each. It may be called again with the same outcomes."""
         raise NotImplementedError
 
     def record_end(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
-        """Record that the attempt to send a row has ended and that its outcome is saved."""
+        """Free the slot of an attempt to send a row, because it has ended and its outcome is saved."""
+        seconds = outcome.seconds if isinstance(outcome, AttemptOutcome) else None
+        self._shares.record_job_end(self.holder(row), seconds)
 
     def wait_for_current_work(self, seconds: float) -> None:
         """Stop the loop: wait up to `seconds` for running attempts, save their outcomes, cancel and release the others."""
@@ -59,7 +102,6 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
         release_claims([row for key, row in self._in_flight.items() if key not in self._unsaved])
 
     def _begin(self, row: Row, prepare: Callable[[Row], DeliveryRequest | AttemptOutcome | Outcome]) -> None:
-        """Begin an attempt to send a row; `prepare` returns its request, or the outcome if there is nothing to send."""
         key = str(row.pk)
         self._in_flight[key] = row
         try:

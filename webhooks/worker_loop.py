@@ -1,16 +1,16 @@
-"""The worker loop of webhook deliveries: claims due ones, as the fair shares allow, and records the outcomes."""
+"""The worker loop of webhook deliveries: claims due ones, as the fair shares allow, and saves the outcomes."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 
-from config.jobs.claims import SearchPauses, release_claims
+from config.jobs.claims import SearchPauses
 from config.jobs.fair_shares import QUICK_SECONDS
 from webhooks.host_shares import WORKSPACE_AND_HOST_EXPRESSION, HostShares, workspace_and_host_key
 from webhooks.models import Delivery
-from webhooks.sender import AttemptOutcome
+from webhooks.sender import AttemptOutcome, DeliveryRequest
 from webhooks.sending_loop import SendingLoop
 from webhooks.services import deliveries
 from webhooks.services.events import DELIVER_LOOP_NAME
@@ -23,47 +23,35 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
     """The worker loop that sends hundreds of webhook deliveries at a time, with a fair share for each workspace and host."""
 
     name = DELIVER_LOOP_NAME
+    _shares: HostShares
 
     def __init__(self) -> None:
-        super().__init__()
-        self._shares = HostShares()
+        super().__init__(HostShares())
         self._begun_at: dict[str, float] = {}  # of attempts that are not in _long_waits, earliest first
         self._long_waits: set[str] = set()  # attempts that have had no answer for QUICK_SECONDS
         self._search_pauses = SearchPauses()
         self._found = False  # whether the last claim for quick holders returned any deliveries
 
-    def run_once(self) -> bool:
-        """Record finished webhook attempts and begin due deliveries; return True if more deliveries may be due."""
-        self._save_finished()
-        self._record_long_waits()
-        claimed = self._claim()
-        if not claimed:
-            return False
-        keys = deliveries.get_or_create_secrets_for_deliveries(claimed)
-        over_share = []
-        for row in claimed:
-            if self._shares.try_take_job_slot(workspace_and_host_key(row)):
-                self._begun_at[row.pk] = time.monotonic()
-                self._begin(row, lambda row: deliveries.signed_request_or_outcome(row, keys))
-            else:
-                over_share.append(row)
-        # The shares of these deliveries are full now, so the next claim skips them; another worker may claim them.
-        release_claims(over_share)
-        return True
+    def holder(self, row: Delivery) -> str:
+        return workspace_and_host_key(row)
+
+    def preparation(self, rows: Sequence[Delivery]) -> Callable[[Delivery], DeliveryRequest | AttemptOutcome]:
+        keys = deliveries.get_or_create_secrets_for_deliveries(rows)
+        self._begun_at.update({row.pk: time.monotonic() for row in rows})
+        return lambda row: deliveries.signed_request_or_outcome(row, keys)
 
     def save_outcomes(self, outcomes: Sequence[tuple[Delivery, AttemptOutcome]]) -> Sequence[object]:
         return deliveries.record_outcomes(outcomes)
 
     def record_end(self, row: Delivery, outcome: AttemptOutcome) -> None:
-        long = row.pk in self._long_waits
-        self._shares.record_attempt_end(
-            workspace_and_host_key(row), outcome.seconds, silent=outcome.silent, after_long_wait=long
-        )
+        silent, long = outcome.silent, row.pk in self._long_waits
+        self._shares.record_attempt_end(self.holder(row), outcome.seconds, silent=silent, after_long_wait=long)
         self._long_waits.discard(row.pk)
         self._begun_at.pop(row.pk, None)
 
-    def _claim(self) -> list[Delivery]:
-        """In the webhook worker loop, claim due deliveries as the fair shares allow: first to fast hosts, then the others."""
+    def claim(self) -> list[Delivery]:
+        """Claim due webhook deliveries as the fair shares allow: first to fast hosts, then the others."""
+        self._record_long_waits()
         rows = Delivery.objects.alias(holder=WORKSPACE_AND_HOST_EXPRESSION)
         free_slots = self._shares.claimable_slots_by_quick_holder()
         limit = min(MAX_QUICK_CLAIMS, self._shares.max_new_attempts_to_quick_hosts(free_slots))
@@ -81,4 +69,4 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
         for pk in list(takewhile(lambda pk: self._begun_at[pk] <= latest, self._begun_at)):
             del self._begun_at[pk]
             self._long_waits.add(pk)
-            self._shares.record_long_wait(workspace_and_host_key(self._in_flight[pk]))
+            self._shares.record_long_wait(self.holder(self._in_flight[pk]))

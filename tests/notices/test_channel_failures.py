@@ -215,7 +215,7 @@ def test_a_worker_that_dies_after_the_claim_loses_nothing(
 ) -> None:
     services.add(workspace, "slack")
     create_and_send_notices()
-    assert len(claim_messages(10)) == 1  # and the worker dies
+    assert len(claim_messages(ChannelMessage.objects.all(), limit=10)) == 1  # and the worker dies
     send_to_channels()
     meanwhile = services.slack.messages(services.slack_channel)
     running_clock.shift(LEASE + timedelta(seconds=1))

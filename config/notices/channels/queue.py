@@ -6,13 +6,13 @@ A message may be sent twice if a worker dies after sending it and before saving 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 import orjson
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from auditlog.services import record_entry
@@ -58,14 +58,16 @@ def queue_messages(channels: Iterable[NoticeChannel], message: MailMessage, *, k
     wake_worker_loop_after_commit(CHANNELS_LOOP)
 
 
-def claim_messages(limit: int) -> list[ChannelMessage]:
-    """Claim up to `limit` due messages of notice channels for this worker, and count the attempts that begin."""
-    rows = ChannelMessage.objects.select_related("channel__workspace")
-    claimed = claim_due(rows, limit=limit, lease=LEASE)
-    ChannelMessage.objects.filter(pk__in=[row.pk for row in claimed]).update(attempts=F("attempts") + 1)
-    for row in claimed:
-        row.attempts += 1
-    return claimed
+def claim_messages(messages: QuerySet[ChannelMessage], *, limit: int) -> list[ChannelMessage]:
+    """Claim up to `limit` of these messages of notice channels, if they are due, for this worker."""
+    return claim_due(messages.select_related("channel__workspace"), limit=limit, lease=LEASE)
+
+
+def count_attempts(messages: Sequence[ChannelMessage]) -> None:
+    """Count the attempts to send claimed messages that begin now, so that those which end with the worker count too."""
+    ChannelMessage.objects.filter(pk__in=[message.pk for message in messages]).update(attempts=F("attempts") + 1)
+    for message in messages:
+        message.attempts += 1
 
 
 def signing_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str, tuple[str, ...]]:

@@ -1,37 +1,53 @@
-"""The worker loop that sends messages to notice channels, many at a time, so that no slow receiver delays the others."""
+"""The worker loop that sends messages to notice channels, many at a time, so that slow receivers delay no others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from config.jobs.fair_shares import FairShares, JobSlotLimits
 from config.notices.channels.answers import AttemptResult
 from config.notices.channels.queue import (
     CHANNELS_LOOP,
     claim_messages,
+    count_attempts,
     record_outcome,
     request_or_result,
     signing_secrets_for_messages,
 )
 from config.notices.models import ChannelMessage
-from webhooks.sender import AttemptOutcome
+from webhooks.sender import AttemptOutcome, DeliveryRequest
 from webhooks.sending_loop import SendingLoop
 
-MAX_IN_FLIGHT = 256
+# Slow workspaces, new ones included, together use half of the slots, so those whose receivers answer find free ones.
+SHARES = JobSlotLimits(slots=256, quick=16, slow=4, slow_together=128)
+MAX_SLOW_CLAIMS = 16  # messages per claim, for slow workspaces
 
 
 class NoticeChannelsLoop(SendingLoop[ChannelMessage, AttemptResult]):
-    """The worker loop of messages to notice channels."""
+    """The worker loop of messages to notice channels, with a fair share for each workspace."""
 
     name = CHANNELS_LOOP
 
-    def run_once(self) -> bool:
-        """Save the outcomes of finished attempts and begin due messages; return True if more messages may be due."""
-        self._save_finished()
-        claimed = claim_messages(MAX_IN_FLIGHT - len(self._in_flight))
-        secrets = signing_secrets_for_messages(claimed)
-        for message in claimed:
-            self._begin(message, lambda message: request_or_result(message, secrets))
-        return bool(claimed)
+    def __init__(self) -> None:
+        super().__init__(FairShares(SHARES))
+
+    def claim(self) -> list[ChannelMessage]:
+        """Claim due messages of workspaces whose shares are not full: first of those whose receivers answer fast."""
+        messages, free = ChannelMessage.objects.all(), self._shares.free_job_slots_of_worker
+        quick_slots = self._shares.claimable_slots_by_quick_holder()
+        limit = min(free, sum(quick_slots.values()))
+        quick = claim_messages(messages.filter(channel__workspace__in=quick_slots), limit=limit)
+        limit = min(MAX_SLOW_CLAIMS, free - len(quick), self._shares.free_slow_job_slots)
+        others = messages.exclude(channel__workspace__in=self._shares.holders_excluded_from_slow_jobs())
+        return quick + claim_messages(others, limit=limit)
+
+    def holder(self, row: ChannelMessage) -> str:
+        return row.channel.workspace_id
+
+    def preparation(self, rows: Sequence[ChannelMessage]) -> Callable[[ChannelMessage], DeliveryRequest | AttemptResult]:
+        count_attempts(rows)
+        secrets = signing_secrets_for_messages(rows)
+        return lambda message: request_or_result(message, secrets)
 
     def save_outcomes(self, outcomes: Sequence[tuple[ChannelMessage, AttemptOutcome | AttemptResult]]) -> Sequence[object]:
         for message, outcome in outcomes:
