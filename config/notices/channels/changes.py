@@ -130,6 +130,7 @@ def remove_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) 
     with transaction.atomic():
         channel = _locked_channel(workspace_id, channel_id)
         _record(caller, "notice_channels.delete", channel)
+        drop_waiting_messages(channel)  # which locks them in the order in which workers do
         channel.delete()
 
 

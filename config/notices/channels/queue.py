@@ -65,7 +65,10 @@ def claim_messages(messages: QuerySet[ChannelMessage], *, limit: int) -> list[Ch
 
 def count_attempts(messages: Sequence[ChannelMessage]) -> None:
     """Count the attempts to send claimed messages that begin now, so that those which end with the worker count too."""
-    ChannelMessage.objects.filter(pk__in=[message.pk for message in messages]).update(attempts=F("attempts") + 1)
+    with transaction.atomic():
+        rows = ChannelMessage.objects.filter(pk__in=[message.pk for message in messages])
+        _lock_in_order(rows)
+        rows.update(attempts=F("attempts") + 1)
     for message in messages:
         message.attempts += 1
 
@@ -107,24 +110,33 @@ def request_or_result(message: ChannelMessage, secrets: Mapping[str, tuple[str, 
 
 
 def record_outcome(message: ChannelMessage, outcome: AttemptOutcome | AttemptResult) -> None:
-    """Save in the queue what became of a claimed channel message: sent, tried again later, or given up."""
+    """Save in the queue what became of a claimed channel message: sent, tried again later, or given up.
+
+    A channel that refuses it for good is paused. It is locked before its messages, as by those who pause and remove it.
+    """
     channel = message.channel
     result = outcome if isinstance(outcome, AttemptResult) else result_of_attempt(channel, outcome)
     with transaction.atomic():
+        if result.verdict is MessageVerdict.PAUSE_CHANNEL and not channel.paused_at:
+            _pause_refused_channel(channel, result.reason)
         if result.verdict is MessageVerdict.TRY_AGAIN:
             _retry_later(message, result)
         elif result.verdict is MessageVerdict.SENT:
             _finish(message, sent_at=timezone.now(), last_error="")
         else:
             _finish(message, last_error=result.reason[:MAX_REASON])
-        if result.verdict is MessageVerdict.PAUSE_CHANNEL and not channel.paused_at:
-            _pause_refused_channel(channel, result.reason)
 
 
 def drop_waiting_messages(channel: NoticeChannel) -> None:
-    """Give up the messages that wait to be sent to a notice channel, because it is being paused."""
+    """Give up the messages that wait to be sent to a notice channel, which is locked because it is paused or removed."""
     waiting = channel.messages.filter(due_at__isnull=False)
+    _lock_in_order(waiting)
     waiting.update(due_at=None, lease_until=None, body=None, last_error=PAUSED_REASON)
+
+
+def _lock_in_order(messages: QuerySet[ChannelMessage]) -> None:
+    """Lock several channel messages in one order, so that two transactions never wait for each other's."""
+    list(messages.order_by("pk").select_for_update().values_list("pk"))
 
 
 def _retry_later(message: ChannelMessage, result: AttemptResult) -> None:
