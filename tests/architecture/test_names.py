@@ -46,6 +46,7 @@ PLATFORM_MODULES = Path("accounts/platforms")
 # The same words in another meaning: Celery's pool of threads, and the kinds of notice channels.
 OTHER_MEANINGS = {
     (Path("config/management/commands/up.py"), "threads"),
+    (Path("accounts/dashboard/option_names.py"), "youtube"),  # a licence
     *(
         (Path("config/notices") / file, kind)
         for file in ("models.py", "migrations/0005_channels.py")
