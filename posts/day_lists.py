@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from django.db import connection
-from django.db.models import Count, F, Min, Q, QuerySet, Window
+from django.db.models import Count, F, Min, Prefetch, Q, QuerySet, Window
 from django.db.models.functions import Coalesce, Left, RowNumber, TruncDate
 from django.utils import timezone
 
@@ -19,7 +19,7 @@ from config.api.caller import Caller, require_access
 from config.api.paging import Page, page_of_rows_earliest_first, position_in_earliest_first
 from posts.local_time import start_of_local_day
 from posts.models import PostGroup, PostTarget
-from posts.selectors import groups_with_targets, require_in_workspace
+from posts.selectors import require_in_workspace
 from posts.states import GroupStatus, TargetStatus
 from posts.summaries import PostSummary, read_post_summaries
 from posts.tags import has_tag, tags_column
@@ -254,6 +254,8 @@ def _targets_in_calendar(
 
 
 def _groups_of_targets(targets: QuerySet[PostTarget], name: str) -> QuerySet[PostGroup]:
-    """Return the post groups of these targets, annotated with the time of the first of them."""
+    """Return the post groups of these targets, annotated with the time of the first of them; see `CalendarTarget`."""
     first = {name: Min(Coalesce("targets__scheduled_at", "targets__created_at"))}
-    return groups_with_targets().filter(targets__in=targets.values("pk")).annotate(**first)
+    with_pictures = PostTarget.objects.annotate(avatar_digest=F("account__avatar_digest")).order_by("position")
+    groups = PostGroup.objects.filter(targets__in=targets.values("pk")).annotate(**first)
+    return groups.prefetch_related(Prefetch("targets", with_pictures))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from accounts.platforms.marks import platform_mark_sprite
+from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.calendar_days import SPAN_OF_VIEW, date_from_query, week_of
 from posts.dashboard.calendar_entries import CalendarEntry, prepare_calendar_entries
 from posts.dashboard.calendar_slots import EmptySlot, empty_slots_by_day
@@ -137,7 +135,8 @@ def calendar(page: WorkspacePage) -> HttpResponse:
     )
     totals = {group.day: group.on_day for group in groups}
     entries: dict[date, list[CalendarEntry]] = {}
-    for entry in prepare_calendar_entries(page, groups, characters=79 if view == "day" else 60):
+    marks = AccountMarks(page)
+    for entry in prepare_calendar_entries(page, groups, marks, characters=79 if view == "day" else 60):
         entries.setdefault(entry.local_time.date(), []).append(entry)
     choices = post_filter_choices(page)
     slots = empty_slots_by_day(page, view, span.window(page.zone), [account for account, _ in choices["accounts"]], filters)
@@ -159,7 +158,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         filters=filters,
         is_filtered=filters != type(filters)(),
         states=SHOWN_STATUSES,
-        sprite=_sprite(days),
+        sprite=marks.sprite(slot.account.platform for day in days for slot in day.slots),
         day_page=day_page,
         has_next_page=view == "day" and days[0].total > day_page * per_day,
         **choices,
@@ -183,11 +182,6 @@ def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekDay]:
         posts.setdefault(group.day, []).append(group)
     totals = {group.day: group.on_day for group in groups}
     return [WeekDay(day, posts.get(day, []), totals.get(day, 0), day == today) for day in span.dates]
-
-
-def _sprite(days: Sequence[CalendarDay]) -> SafeString:
-    names = {name for day in days for entry in day.entries for name in entry.platforms}
-    return platform_mark_sprite(tuple(sorted(names | {slot.account.platform for day in days for slot in day.slots})))
 
 
 def _page_of_day(written: str) -> int:

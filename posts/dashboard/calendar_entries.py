@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Protocol, TypeVar
 
 from django.utils import timezone
@@ -18,17 +19,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from heroicons.templatetags.heroicons import heroicon_micro
 
-from accounts.platforms.marks import platform_mark_from_sprite
 from config.pages.templatetags.dashboard import status_label, when
 from media.links import signed_preview_url
 from posts.attached_media import workspace_assets_by_id
+from posts.dashboard.account_marks import AccountMarks
 from posts.day_lists import CalendarPost
 from posts.services.changes import ChangeableTarget, is_changeable
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, UNFINISHED_GROUP_STATUSES, GroupStatus, TargetStatus
 from posts.tags import split_tags
 from workspaces.workspace_page import WorkspacePage
 
-MAX_MARKS = 6
 MAX_TAGS_SHOWN = 3
 BEGUN_REASON = gettext_lazy("It is being published or was published, so its time can no longer be changed.")
 READ_ONLY_REASON = gettext_lazy("Your role does not allow moving posts.")
@@ -48,74 +48,73 @@ _Target = TypeVar("_Target", bound=MovableTarget)
 
 @dataclass(frozen=True)
 class CalendarEntry:
-    """A post at one of the times of its targets, as the calendar shows it: its HTML, and the platforms of its marks."""
+    """A post at one of the times of its targets, as HTML for the calendar."""
 
     local_time: datetime
     html: SafeString
-    platforms: Sequence[str]
 
 
-def prepare_calendar_entries(page: WorkspacePage, posts: Sequence[CalendarPost], *, characters: int) -> list[CalendarEntry]:
+def prepare_calendar_entries(
+    page: WorkspacePage, posts: Sequence[CalendarPost], marks: AccountMarks, *, characters: int
+) -> list[CalendarEntry]:
     """Return the entries for posts of `list_first_posts_of_each_day`, with this many characters of their texts.
 
     One query reads the thumbnails of their first files.
     """
     first_files = {post.id: post.media[0]["media_id"] for post in posts if post.media}
     assets = workspace_assets_by_id(page.workspace.id, first_files.values())
-    addresses = _Addresses(page)
+    renderer = _EntryRenderer(page, marks, characters)
     entries = []
     for post in posts:
         asset = assets.get(first_files.get(post.id, ""))
-        entries.append(_entry(page, post, addresses, signed_preview_url(asset) if asset else "", characters))
+        entries.append(renderer.entry(post, signed_preview_url(asset) if asset else ""))
     return entries
 
 
-class _Addresses:
-    """The addresses of the pages of posts; made from those of the lists, since `reverse` is slow for each of many posts."""
+class _EntryRenderer:
+    """Renders the entries of one page. What they have in common is made once: addresses, words, and marks of accounts."""
 
-    def __init__(self, page: WorkspacePage) -> None:
-        self.posts, self.calendar = page.url_of_page("posts"), page.url_of_page("calendar")
-        self.calendar_query = page.request.GET.urlencode()
+    def __init__(self, page: WorkspacePage, marks: AccountMarks, characters: int) -> None:
+        self._page, self._marks, self._characters = page, marks, characters
+        self._posts, self._calendar = page.url_of_page("posts"), page.url_of_page("calendar")
+        self._calendar_query = page.request.GET.urlencode()
+        self._label = cache(status_label)
+        self._move, self._move_at, self._no_text = _("Move…"), _("Move the post of %(time)s…"), _("(no text)")
 
-    def of_move(self, post: CalendarPost) -> str:
+    def entry(self, post: CalendarPost, thumbnail: str) -> CalendarEntry:
+        local_time = timezone.localtime(post.shown_at, self._page.zone)
+        targets = targets_at_moment(post.targets, post.moment)
+        reason = reason_not_to_move(self._page, post.status, targets)
+        move = "" if reason else self._address_of_move(post)
+        several = _(", has several times") if any(each.scheduled_at != post.moment for each in post.targets) else ""
+        html = format_html(
+            '<li class="entry {}"{}><a href="{}/{}"{}>{}{} {} <span class="excerpt">{}</span>{}'
+            '<span class="out-of-sight"> ({}{})</span></a>{}{}</li>',
+            post.status,
+            format_html(' draggable="true" data-move="{}" data-time="{}"', move, f"{local_time:%H:%M}") if move else "",
+            self._posts,
+            post.id,
+            format_html(' title="{}"', reason) if reason and self._page.may_write else "",
+            WARNING_SIGN if post.status in GROUP_STATUSES_NEEDING_A_PERSON else "",
+            when(post.shown_at, "H:i"),
+            self._marks.of_post((each.platform, each.account_id, each.avatar_digest) for each in targets),
+            _shortened(post.excerpt, self._characters) or self._no_text,
+            _tag_chips(post.tags) if post.tags else "",
+            self._label(post.status),
+            several,
+            format_html('<img src="{}" alt="" width="32" height="32" loading="lazy">', thumbnail) if thumbnail else "",
+            self._move_link(move, local_time) if move else "",
+        )
+        return CalendarEntry(local_time, html)
+
+    def _address_of_move(self, post: CalendarPost) -> str:
         """Return the address of the page that moves the targets of a post with this entry's time."""
         at = post.moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if post.moment else ""
-        return f"{self.calendar}/move/{post.id}?{self.calendar_query}&at={at}"
+        return f"{self._calendar}/move/{post.id}?{self._calendar_query}&at={at}"
 
-
-def _entry(page: WorkspacePage, post: CalendarPost, addresses: _Addresses, thumbnail: str, characters: int) -> CalendarEntry:
-    local_time = timezone.localtime(post.shown_at)
-    targets = targets_at_moment(post.targets, post.moment)
-    platforms = list(dict.fromkeys(each.platform for each in targets))
-    reason = reason_not_to_move(page, post.status, targets)
-    move = "" if reason else addresses.of_move(post)
-    several = _(", has several times") if any(each.scheduled_at != post.moment for each in post.targets) else ""
-    html = format_html(
-        '<li class="entry {}"{}><a href="{}/{}"{}>{}{} {}{} <span class="excerpt">{}</span>{}'
-        '<span class="out-of-sight"> ({}{})</span></a>{}{}</li>',
-        post.status,
-        format_html(' draggable="true" data-move="{}" data-time="{}"', move, f"{local_time:%H:%M}") if move else "",
-        addresses.posts,
-        post.id,
-        format_html(' title="{}"', reason) if reason and page.may_write else "",
-        WARNING_SIGN if post.status in GROUP_STATUSES_NEEDING_A_PERSON else "",
-        when(post.shown_at, "H:i"),
-        SafeString("".join(map(platform_mark_from_sprite, platforms[:MAX_MARKS]))),
-        format_html('<span class="quiet">+{}</span>', len(platforms) - MAX_MARKS) if len(platforms) > MAX_MARKS else "",
-        _shortened(post.excerpt, characters) or _("(no text)"),
-        _tag_chips(post.tags) if post.tags else "",
-        status_label(post.status),
-        several,
-        format_html('<img src="{}" alt="" width="32" height="32" loading="lazy">', thumbnail) if thumbnail else "",
-        _move_link(move, local_time) if move else "",
-    )
-    return CalendarEntry(local_time, html, platforms[:MAX_MARKS])
-
-
-def _move_link(address: str, local_time: datetime) -> SafeString:
-    link = '<a class="move" href="{}" title="{}">{}<span class="out-of-sight">{}</span></a>'
-    words = _("Move the post of %(time)s…") % {"time": f"{local_time:%H:%M}"}
-    return format_html(link, address, _("Move…"), MOVE_ICON, words)
+    def _move_link(self, address: str, local_time: datetime) -> SafeString:
+        link = '<a class="move" href="{}" title="{}">{}<span class="out-of-sight">{}</span></a>'
+        return format_html(link, address, self._move, MOVE_ICON, self._move_at % {"time": f"{local_time:%H:%M}"})
 
 
 def _tag_chips(tags: str) -> SafeString:

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.http import HttpResponse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.marks import platform_mark_from_sprite, platform_mark_sprite
 from accounts.platforms.registry import PLATFORMS, get_adapter, platform_label
 from agents.selectors import agents_of_workspace
 from posts import selectors
+from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.chosen_posts import chosen_posts_context
 from posts.dashboard.saved_filters import saved_filters_context
 from posts.dashboard.target_error_sentences import target_error_sentence
@@ -28,7 +27,6 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
 MAX_AGENTS = 200
-MAX_MARKS = 6
 EXCERPT_CHARACTERS = 140
 STATUSES_WITH_REASONS = RETRYABLE_GROUP_STATUSES
 MAX_SEARCHED_CHARACTERS = 100
@@ -61,10 +59,18 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
     )
     reasons = _failure_reasons([each.id for each in found.rows if each.status in STATUSES_WITH_REASONS])
     tags = selectors.tags_of_posts([each.id for each in found.rows])
+    choices = post_filter_choices(page)
+    pictures = {account.id: account.avatar_digest for account, _label in choices["accounts"]}
+    marks = AccountMarks(page)
+    rows = []
+    for post in found.rows:
+        accounts = ((each.platform, each.account_id, pictures.get(each.account_id, "")) for each in post.targets)
+        excerpt = Truncator(post.text).chars(EXCERPT_CHARACTERS) or _("(no text)")
+        rows.append(PostRow(post, excerpt, marks.of_post(accounts), reasons.get(post.id, ""), tags.get(post.id, [])))
     return page.render(
         "posts/posts.html",
-        posts=[_row(each, reasons.get(each.id, ""), tags.get(each.id, [])) for each in found.rows],
-        sprite=platform_mark_sprite(tuple(sorted({target.platform for post in found.rows for target in post.targets}))),
+        posts=rows,
+        sprite=marks.sprite(),
         posts_address=page.url_of_page("posts"),
         form_key=page.form_key,
         **chosen_posts_context(page),
@@ -73,16 +79,8 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
         tag=searched_tag(page),
         next_cursor=found.next_cursor,
         states=GroupStatus.values,
-        **post_filter_choices(page),
+        **choices,
     )
-
-
-def _row(post: PostSummary, reason: str, tags: list[str]) -> PostRow:
-    platforms = list(dict.fromkeys(target.platform for target in post.targets))
-    marks = SafeString("".join(map(platform_mark_from_sprite, platforms[:MAX_MARKS])))
-    hidden = format_html('<span class="quiet">+{}</span>', len(platforms) - MAX_MARKS) if len(platforms) > MAX_MARKS else ""
-    shown = format_html('<span class="platform-marks">{}{}</span>', marks, hidden)
-    return PostRow(post, Truncator(post.text).chars(EXCERPT_CHARACTERS) or _("(no text)"), shown, reason, tags)
 
 
 def post_filters_from_query(page: WorkspacePage) -> dict[str, Any]:

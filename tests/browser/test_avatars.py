@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
@@ -43,7 +45,18 @@ def test_pages_show_the_picture_of_a_connected_account(
     checker.check(page, "account-avatar")
 
     target = {"platform": "bluesky", "connected_account_id": account_id}
-    workspace.post("Out of the oven", target, workspace.account("mastodon"))
-    page.goto(f"/dashboard/workspaces/{workspace.id}")
-    expect(page.locator(".week-strip img.avatar")).to_have_js_property("naturalWidth", 96)
-    checker.check(page, "home-avatars")
+    soon = (datetime.now(UTC) + timedelta(minutes=30)).isoformat()
+    workspace.post("Out of the oven", target, workspace.account("mastodon"), scheduled_at=soon)
+    for name, path, place in (
+        ("home", "", ".rows li"),
+        ("posts", "/posts", ".rows li"),
+        ("calendar-month", "/calendar", ".entry"),
+        ("calendar-week", "/calendar?view=week", ".entry"),
+        ("calendar-day", "/calendar?view=day", ".entry"),
+        ("calendar-list", "/calendar?view=list", ".entry"),
+    ):
+        page.goto(f"/dashboard/workspaces/{workspace.id}{path}")
+        row = page.locator(place, has_text="Out of the oven")
+        expect(row.locator("img.avatar")).to_have_js_property("naturalWidth", 96)
+        expect(row.get_by_role("img", name="Mastodon")).to_be_visible()
+        checker.check(page, f"{name}-avatars")

@@ -146,14 +146,15 @@ def test_this_week_shows_its_posts_with_the_marks_of_their_platforms(
     assert f'aria-label="{get_adapter(account.platform).label}"' in week
 
 
-def test_this_week_shows_the_pictures_of_accounts(
-    clock: object, browser: Client, workspace: Workspace, api: ApiClient, account: ConnectedAccount
+@pytest.mark.parametrize("part", ["this-week", "next"])
+def test_posts_have_the_pictures_of_their_accounts(
+    clock: object, browser: Client, workspace: Workspace, api: ApiClient, account: ConnectedAccount, part: str
 ) -> None:
     create(api, account, scheduled_at=TOMORROW)
     ConnectedAccount.objects.update(avatar_digest="0123456789abcdef")
-    week = home(browser, workspace).partition('id="this-week"')[2].partition('id="next"')[0]
-    assert f'src="/dashboard/workspaces/{workspace.id}/accounts/{account.id}/avatar/0123456789abcdef" alt=""' in week
-    assert f'aria-label="{get_adapter(account.platform).label}"' in week
+    shown = home(browser, workspace).partition(f'id="{part}"')[2].partition("</section>")[0]
+    assert f'src="/dashboard/workspaces/{workspace.id}/accounts/{account.id}/avatar/0123456789abcdef" alt=""' in shown
+    assert f'aria-label="{get_adapter(account.platform).label}"' in shown
 
 
 def test_activity_is_told_in_sentences_and_repeated_deeds_are_counted(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
-from posts.models import PostGroup
+from posts.models import PostGroup, PostTarget
 from tests.conftest import ApiClient
+from tests.factories import AccountFactory
 from tests.posts.dashboard.dashboard import Dashboard, words
 from tests.posts.publishing.worker import run_until_idle
-from tests.posts.rows import TOMORROW, create
+from tests.posts.rows import TOMORROW, create, group_with_target
 
 
 @pytest.mark.parametrize(
@@ -61,3 +65,31 @@ def test_a_failed_post_says_why_in_its_row(dashboard: Dashboard, api: ApiClient,
 
     row = words(dashboard.get("posts")).partition("[sandbox:reject] no")[2]
     assert row.startswith(" The sandbox rejects this post, as its text asks."), row[:200]
+
+
+@pytest.mark.parametrize("page", ["posts", "calendar"])
+def test_posts_have_the_pictures_of_their_accounts(
+    dashboard: Dashboard,
+    accounts: list[ConnectedAccount],
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+    page: str,
+) -> None:
+    group = group_with_target(dashboard.workspace, None, "published")
+    PostTarget.objects.filter(group=group).delete()
+    for place in range(10):
+        account = AccountFactory(workspace=dashboard.workspace, platform="mastodon")
+        PostTarget.objects.create(group=group, account=account, platform="mastodon", position=place)
+    first, second = group.targets.order_by("position")[:2]
+    for target, digest in ((first, "0123456789abcdef"), (second, "fedcba9876543210")):
+        ConnectedAccount.objects.filter(pk=target.account_id).update(avatar_digest=digest)
+
+    with django_assert_max_num_queries(14):
+        shown = dashboard.get(page).content.decode()
+
+    pictures = re.findall(r'<img class="avatar" src="([^"]+)" alt=""[^>]*><svg class="platform-mark"', shown)
+    own = dashboard.address("accounts")
+    assert pictures == [
+        f"{own}/{first.account_id}/avatar/0123456789abcdef",
+        f"{own}/{second.account_id}/avatar/fedcba9876543210",
+    ]
+    assert shown.count('<use href="#mark-mastodon">') == 3, "The accounts without a picture share a mark."

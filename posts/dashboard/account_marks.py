@@ -1,0 +1,58 @@
+"""The marks of the accounts of posts on pages with many posts: an account's picture with its platform's mark, or the mark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from accounts.platforms.marks import platform_mark_from_sprite, platform_mark_sprite
+from workspaces.workspace_page import WorkspacePage
+
+MAX_MARKS = 6  # of one post
+
+
+class AccountMarks:
+    """The marks of the accounts of a page's posts; made once for all posts with the same accounts.
+
+    The page must have the `sprite`, which can be made when all marks are.
+    """
+
+    def __init__(self, page: WorkspacePage) -> None:
+        self._platforms: set[str] = set()
+        self._accounts_address = page.url_of_page("accounts")
+        self._made: dict[tuple[tuple[str, str, str], ...], SafeString] = {}
+
+    def of_post(self, accounts: Iterable[tuple[str, str, str]]) -> SafeString:
+        """Return the marks of a post whose targets have these platforms, account ids, and digests of the accounts' pictures.
+
+        Accounts of a platform that have no picture share one mark.
+        """
+        shown = tuple(
+            dict.fromkeys((platform, account_id if digest else "", digest) for platform, account_id, digest in accounts)
+        )
+        if shown not in self._made:
+            self._made[shown] = self._marks(shown)
+        return self._made[shown]
+
+    def sprite(self, further: Iterable[str] = ()) -> SafeString:
+        """Return the invisible SVG with the marks of the platforms of these posts, and of further platforms."""
+        return platform_mark_sprite(tuple(sorted(self._platforms.union(further))))
+
+    def _marks(self, accounts: tuple[tuple[str, str, str], ...]) -> SafeString:
+        marks = SafeString("".join(self._mark(*each) for each in accounts[:MAX_MARKS]))
+        hidden = len(accounts) - MAX_MARKS
+        return format_html('{}<span class="quiet">+{}</span>', marks, hidden) if hidden > 0 else marks
+
+    def _mark(self, platform: str, account_id: str, digest: str) -> SafeString:
+        self._platforms.add(platform)
+        mark = platform_mark_from_sprite(platform)
+        if not digest:
+            return mark
+        picture = '<img class="avatar" src="{}/{}/avatar/{}" alt="" width="24" height="24" loading="lazy">'
+        return format_html(
+            '<span class="account-avatar small">{}{}</span>',
+            format_html(picture, self._accounts_address, account_id, digest),
+            mark,
+        )
