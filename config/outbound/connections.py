@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import http.client
-import logging
 import socket
 import ssl
 import time
@@ -17,8 +15,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import certifi
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.response import HTTPResponse
 
 from config.outbound.destinations import (
     RESOLVE_SECONDS,
@@ -31,8 +27,6 @@ from config.outbound.errors import ResponseTooLarge
 
 CONNECT_SECONDS = 5.0  # for each address, so that an unreachable one leaves time for the next
 MAX_OVERRUN_SECONDS = 0.05  # by which a read or write may end after the deadline
-
-logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings quote the URL, which may hold a token
 
 
 @dataclass
@@ -52,24 +46,22 @@ class Exchange:
         return seconds
 
 
-class _DeadlineSocket(socket.socket):
+class DeadlineSocket(socket.socket):
     """The socket of an outbound connection: all its reads and writes together have one time limit."""
 
     exchange: Exchange  # set once the connection is open
 
-    def settimeout(self, value: float | None) -> None:
-        """Set the time limit for opening the connection; afterwards the deadline is the limit, whatever urllib3 asks for.
+    def _limit_time(self) -> None:
+        """Set the time until the deadline as the time limit of the next read or write; raise TimeoutError if it has passed.
 
         Small changes are left out, because each is a system call, at which another thread takes the interpreter.
         """
-        if exchange := getattr(self, "exchange", None):
-            value, before = exchange.seconds_left(), self.gettimeout()
-            if before is not None and before - value < MAX_OVERRUN_SECONDS:
-                return
-        super().settimeout(value)
+        seconds, before = self.exchange.seconds_left(), self.gettimeout()
+        if before is None or before - seconds >= MAX_OVERRUN_SECONDS:
+            self.settimeout(seconds)
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        self.settimeout(None)
+        self._limit_time()
         count = super().recv_into(*args, **kwargs)
         self.exchange.peer_closed = count == 0
         self.exchange.readable_bytes -= count
@@ -78,15 +70,16 @@ class _DeadlineSocket(socket.socket):
         return count
 
     def send(self, *args: Any, **kwargs: Any) -> int:
-        self.settimeout(None)
+        self._limit_time()
         return super().send(*args, **kwargs)
 
     def sendall(self, *args: Any, **kwargs: Any) -> None:
-        self.settimeout(None)
+        self._limit_time()
+        self.exchange.request_begun = True
         super().sendall(*args, **kwargs)
 
 
-class _DeadlineTLSSocket(_DeadlineSocket, ssl.SSLSocket):
+class _DeadlineTLSSocket(DeadlineSocket, ssl.SSLSocket):
     """The TLS socket of an outbound connection: all its reads and writes together have one time limit."""
 
 
@@ -98,67 +91,45 @@ def tls_context() -> ssl.SSLContext:
     """
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
+    context.set_alpn_protocols(["http/1.1"])
     context.sslsocket_class = _DeadlineTLSSocket
     return context
 
 
-class CheckedAddressConnection(HTTPConnection):
-    """An outbound HTTP connection for one request, which goes only to checked IP addresses of its destination."""
+def open_connection(destination: Destination, exchange: Exchange) -> DeadlineSocket:
+    """Connect to a checked IP address of an outbound request's destination, with TLS if its scheme is https.
 
-    def __init__(self, destination: Destination, exchange: Exchange, **kwargs: Any) -> None:
-        super().__init__(destination.host, destination.port, **kwargs)
-        self._destination = destination
-        self._exchange = exchange
-
-    def connect(self) -> None:
-        """Open the outbound connection, including TLS. Raises DestinationNotAllowed, DestinationUnresolved, OSError."""
-        super().connect()
-        cast(_DeadlineSocket, self.sock).exchange = self._exchange
-
-    def send(self, data: Any) -> None:
-        """Write data to the outbound connection, and record that the request may have been sent."""
-        self._exchange.request_begun = True
-        super().send(data)
-
-    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 does
-        """Return the response on an outbound connection. Raises RemoteDisconnected if its headers are incomplete."""
-        answer = super().getresponse()
-        if self._exchange.peer_closed or answer.status < 200:
-            raise http.client.RemoteDisconnected("the answer's headers are incomplete")
-        return answer
-
-    def _new_conn(self) -> socket.socket:
-        seconds = min(RESOLVE_SECONDS, self._exchange.seconds_left())
-        *others, last = resolve_and_check_addresses(self._destination, seconds=seconds)
-        for address in others:
-            with contextlib.suppress(OSError):
-                return self._dial(address)
-        return self._dial(last)
-
-    def _dial(self, address: str) -> socket.socket:
-        sock = _DeadlineSocket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            sock.settimeout(min(CONNECT_SECONDS, self._exchange.seconds_left()))
-            sock.connect((address, self._destination.port))
-            if not is_allowed_address(sock.getpeername()[0]):
-                raise DestinationNotAllowed("The connection ended at an address that is not public.")
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.settimeout(self._exchange.seconds_left())  # of the whole TLS handshake
-        except BaseException:
-            sock.close()
-            raise
-        return sock
-
-
-class CheckedAddressTLSConnection(CheckedAddressConnection, HTTPSConnection):
-    """An outbound HTTPS connection for one request, which goes only to checked IP addresses and checks the certificate."""
-
-    def __init__(self, destination: Destination, exchange: Exchange) -> None:
-        super().__init__(destination, exchange, ssl_context=tls_context())
-
-
-def connection_to(destination: Destination, exchange: Exchange) -> CheckedAddressConnection:
-    """Return an unopened outbound connection to a destination, with TLS if its scheme is https."""
+    Raises DestinationNotAllowed, DestinationUnresolved, OSError.
+    """
+    seconds = min(RESOLVE_SECONDS, exchange.seconds_left())
+    *others, last = resolve_and_check_addresses(destination, seconds=seconds)
+    for address in others:
+        with contextlib.suppress(OSError):
+            sock = _dial(address, destination.port, exchange)
+            break
+    else:
+        sock = _dial(last, destination.port, exchange)
     if destination.scheme == "https":
-        return CheckedAddressTLSConnection(destination, exchange)
-    return CheckedAddressConnection(destination, exchange)
+        sock = _with_tls(sock, destination.host)
+    sock.exchange = exchange
+    return sock
+
+
+def _dial(address: str, port: int, exchange: Exchange) -> DeadlineSocket:
+    sock = DeadlineSocket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        sock.settimeout(min(CONNECT_SECONDS, exchange.seconds_left()))
+        sock.connect((address, port))
+        if not is_allowed_address(sock.getpeername()[0]):
+            raise DestinationNotAllowed("The connection ended at an address that is not public.")
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.settimeout(exchange.seconds_left())  # of the whole TLS handshake
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _with_tls(sock: DeadlineSocket, host: str) -> DeadlineSocket:
+    with sock:  # which is closed unless it became the TLS socket
+        return cast(_DeadlineTLSSocket, tls_context().wrap_socket(sock, server_hostname=host))

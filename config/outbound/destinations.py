@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from concurrent.futures import wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
@@ -29,7 +29,8 @@ _SPECIAL_USE = ("localhost", "localdomain", "local", "internal", "home.arpa", "o
 
 _PRINTABLE = re.compile(r"[\x21-\x7e]*")
 _URL = re.compile(
-    r"(?P<scheme>https?)://(?P<host>[0-9A-Za-z.-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[1-9][0-9]{0,4}))?(?:[/?].*)?"
+    r"(?P<scheme>https?)://(?P<host>[0-9A-Za-z.-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[1-9][0-9]{0,4}))?"
+    r"(?P<target>[/?].*)?"
 )
 # No public top-level domain holds a digit unless it is punycode; so 0x7f.1, 2130706433 and 127.1 are no names.
 _NAME = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])")
@@ -58,12 +59,16 @@ class DestinationNotAllowed(Exception):
 
 @dataclass(frozen=True)
 class Destination:
-    """The destination of an outbound request: scheme, host and port of its URL, with the host in lower case."""
+    """The destination of an outbound request: scheme, host and port of its URL, with the host in lower case.
+
+    `target` is the rest of the URL: its path and query.
+    """
 
     scheme: str
     host: str
     port: int
     is_ip: bool
+    target: str = field(default="", compare=False)
 
 
 def check_url_without_lookup(url: str) -> Destination:
@@ -85,7 +90,7 @@ def check_url_without_lookup(url: str) -> Destination:
     port = int(parts["port"] or (443 if parts["scheme"] == "https" else 80))
     if port > 65535:
         raise DestinationNotAllowed("The URL's port is above 65535.")
-    destination = Destination(parts["scheme"], host, port, is_ip)
+    destination = Destination(parts["scheme"], host, port, is_ip, parts["target"] or "")
     if not _admitted_loopback(host):
         _require_public_form(destination)
     return destination

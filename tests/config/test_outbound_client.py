@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from config.outbound import ResponseTooLarge, request
+from config.outbound import ResponseTooLarge, build_multipart_body, request
 from tests.config.outbound_servers import OK, Server, drips, elapsed_under, replies
 
 
@@ -57,11 +57,53 @@ def test_json_other_than_an_object_or_array_raises_value_error(body: bytes) -> N
 
 def test_a_form_and_a_file_are_sent_as_multipart() -> None:
     with Server(replies(OK)) as server:
-        request("POST", server.url, data={"description": "cat"}, files={"file": ("cat.png", b"PNG", "image/png")})
+        body = build_multipart_body({"description": "cat", "file": ("cat.png", io.BytesIO(b"PNG"), "image/png")})
+        request("POST", server.url, data=body, headers={"Content-Type": body.content_type})
 
     assert b"Content-Type: multipart/form-data; boundary=" in server.requests[0]
     assert b'name="description"\r\n\r\ncat\r\n' in server.requests[0]
     assert b'name="file"; filename="cat.png"\r\nContent-Type: image/png\r\n\r\nPNG\r\n' in server.requests[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "params", "target"),
+    [
+        ("", None, b"/"),
+        ("?a=1", {"b": "2"}, b"/?a=1&b=2"),
+        ("/a%20b", {"c": None}, b"/a%20b"),
+        ('/"{x}"', {"c": ["1", "2"]}, b"/%22%7Bx%7D%22?c=1&c=2"),
+    ],
+)
+def test_the_path_and_the_parameters_make_the_request_line(path: str, params: dict[str, object], target: bytes) -> None:
+    with Server(replies(OK)) as server:
+        request("GET", f"http://127.0.0.1:{server.port}{path}", params=params)
+
+    assert server.requests[0].startswith(b"GET " + target + b" HTTP/1.1\r\n")
+    assert b"Content-Length" not in server.requests[0]
+
+
+def test_a_form_is_sent_without_fields_that_are_none() -> None:
+    with Server(replies(OK)) as server:
+        request("POST", server.url, data={"text": "ä b", "other": None})
+
+    assert b"Content-Type: application/x-www-form-urlencoded\r\n" in server.requests[0]
+    assert server.requests[0].endswith(b"\r\n\r\ntext=%C3%A4+b")
+
+
+def test_a_text_is_sent_as_it_is() -> None:
+    with Server(replies(OK)) as server:
+        request("POST", server.url, data="ä=1")
+
+    assert b"Content-Type" not in server.requests[0]
+    assert server.requests[0].endswith(b"\r\n\r\n" + "ä=1".encode())
+
+
+def test_a_request_without_a_body_says_that_it_is_empty() -> None:
+    with Server(replies(OK)) as server:
+        request("POST", server.url)
+
+    assert b"Content-Length: 0\r\n" in server.requests[0]
+    assert b"Content-Type" not in server.requests[0]
 
 
 def test_an_open_file_is_streamed() -> None:
