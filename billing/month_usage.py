@@ -12,7 +12,7 @@ from django.db.models import Count, QuerySet, Sum
 from agents.models import Agent
 from agents.selectors import get_accessible_agent
 from billing.caps import SpendCapStatus, UtcMonth, utc_month_of
-from billing.models import CORRECTION, BillingAlarm, Correction, LedgerEntry, MonthCounter, Subscription, UsageTotal
+from billing.models import CORRECTION_PLATFORM, BillingAlarm, Correction, LedgerEntry, MonthCounter, Subscription, UsageTotal
 from billing.selectors import agent_spend_cap_status, spent_entries, subscription_of_workspace, workspace_spend_cap_status
 from billing.subscription_plans import billing_mode
 from config.api.caller import Caller, require_access
@@ -105,7 +105,7 @@ def workspace_month_bill(
 def _totals(at: datetime, **holder: str) -> dict[str, Any]:
     """Return the usage totals of a workspace or an agent in a month: for all platforms together, and for each platform.
 
-    Corrections are a platform of their own, CORRECTION.
+    Corrections are a platform of their own, CORRECTION_PLATFORM.
     """
     names = ("published", "failed", "url_posts", "spend_cents")
     rows = UsageTotal.objects.filter(**holder, month=utc_month_of(at)).values_list("platform")
@@ -156,7 +156,9 @@ def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: in
     Raises ScopeMissing, NotFound.
     """
     require_access(caller, workspace_id, "usage.read", write=False)
-    of_posts = UsageTotal.objects.filter(workspace_id=workspace_id, month=utc_month_of(at)).exclude(platform=CORRECTION)
+    of_posts = UsageTotal.objects.filter(workspace_id=workspace_id, month=utc_month_of(at)).exclude(
+        platform=CORRECTION_PLATFORM
+    )
     totals = of_posts.values_list("agent_id")
     sums = totals.annotate(published=Sum("published"), failed=Sum("failed"), cents=Sum("spend_cents"))
     rows = list(sums.order_by("-cents", "-published", "agent_id")[:limit])

@@ -37,7 +37,7 @@ BYTES_PER_SECOND = 10_000_000
 CHUNK_BYTES = 262_144
 # Every clamd examines smaller files completely. Up to DEFAULT_MAX_FILE_BYTES, the smallest default of ClamAV packages, a
 # clamd whose signatures lack the test file is trusted.
-ALWAYS_WHOLE_BYTES = 1024 * 1024
+ALWAYS_SCANNED_BYTES = 1024 * 1024
 DEFAULT_MAX_FILE_BYTES = 25 * 1024 * 1024
 # https://www.eicar.org/download-anti-malware-testfile/; split so that scanners do not flag this source file.
 EICAR_TEST_FILE = rb"X5O!P%@AP[4\PZX54(P^)7CC)7}$EICAR" + b"-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"
@@ -70,7 +70,7 @@ def scan_for_malware(path: Path) -> MalwareScanResult:
         try:
             clamd = _clamd(size)
             _require_clean(clamd.scan(iter(lambda: file.read(CHUNK_BYTES), b"")))
-            if size > ALWAYS_WHOLE_BYTES and not _scans_whole_file(clamd, size):
+            if size > ALWAYS_SCANNED_BYTES and not _scans_whole_file(clamd, size):
                 raise _too_large()
         except OSError as error:
             logger.error("The scanner at %s sent no valid reply: %s", settings.CLAMAV_ADDRESS, error)

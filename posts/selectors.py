@@ -30,7 +30,7 @@ from workspaces.models import Workspace
 SAME_CONTENT_WINDOW = timedelta(hours=24)
 UNSENT_TARGET_STATUSES = (TargetStatus.FAILED, TargetStatus.CANCELLED)
 MAX_SELECTABLE_ACCOUNTS = 200
-SEARCHED_TEXTS = 1000
+MAX_SEARCHED_TEXTS = 1000
 SEARCHED_FAILED_POSTS, MISSED_POSTS_SHOWN = 1000, timedelta(days=7)
 
 
@@ -184,7 +184,7 @@ def search_posts(
     """Query a page of the workspace's post groups that match all filters of a search, newest first.
 
     With `text` or `tag`, only groups whose text contains it or that have the tag; each page then searches at most
-    SEARCHED_TEXTS groups and may be empty.
+    MAX_SEARCHED_TEXTS groups and may be empty.
     Raises ScopeMissing, NotFound (also for an account or agent of another workspace).
     """
     require_access(caller, workspace_id, "posts.read", write=False)
@@ -200,7 +200,7 @@ def search_posts(
     if tag is not None:
         matching &= Q(has_tag(tag))
     return paginate_with_scan_limit(
-        rows, wanted=matching, span=SEARCHED_TEXTS, limit=limit, cursor=cursor, fetch=fetch_post_summaries
+        rows, wanted=matching, span=MAX_SEARCHED_TEXTS, limit=limit, cursor=cursor, fetch=fetch_post_summaries
     )
 
 

@@ -38,7 +38,7 @@ KIND_NOT_ACCEPTED_SENTENCES = {
 }
 UNIT_NAMES = {"bytes": gettext_lazy("bytes"), "angle brackets": gettext_lazy("angle brackets")}
 # Subjects, messages and advice that are shown as the check has them.
-SHOWN_AS_THEY_ARE = (
+TEXTS_SHOWN_UNCHANGED = (
     gettext_noop("The text"),
     gettext_noop("The alt text"),
     gettext_noop("People who cannot see it are told nothing: there is no alt text."),

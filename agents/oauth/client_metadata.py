@@ -9,8 +9,8 @@ from agents.oauth.errors import InvalidClientMetadata, InvalidRedirectUri
 from agents.oauth.redirect_uris import parse_redirect_uri
 
 AUTHORIZATION_CODE, REFRESH_TOKEN = "authorization_code", "refresh_token"
-DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
-GRANT_TYPES = (AUTHORIZATION_CODE, REFRESH_TOKEN, DEVICE_CODE)
+DEVICE_CODE_GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
+GRANT_TYPES = (AUTHORIZATION_CODE, REFRESH_TOKEN, DEVICE_CODE_GRANT_TYPE)
 NO_CLIENT_AUTHENTICATION = "none"
 MAX_NAME_LENGTH = 200
 MAX_REDIRECT_URIS = 20
@@ -35,7 +35,7 @@ def parse_client_metadata(document: Any) -> ClientMetadata:
     grant_types = _texts(document, "grant_types", [AUTHORIZATION_CODE])
     supported = [name for name in GRANT_TYPES if name in grant_types or name == REFRESH_TOKEN]
     if supported == [REFRESH_TOKEN]:
-        raise InvalidClientMetadata(f"grant_types must contain {AUTHORIZATION_CODE} or {DEVICE_CODE}.")
+        raise InvalidClientMetadata(f"grant_types must contain {AUTHORIZATION_CODE} or {DEVICE_CODE_GRANT_TYPE}.")
     redirect_uris = _texts(document, "redirect_uris", [])
     if AUTHORIZATION_CODE in supported:
         if "code" not in _texts(document, "response_types", ["code"]):

@@ -19,10 +19,10 @@ from config.api.caller import Caller
 from config.api.errors import NotFound
 
 LIFETIME = timedelta(minutes=15)
-INTERVAL_SECONDS = 5  # between the client's requests; each one that comes too early adds as many
+POLL_INTERVAL_SECONDS = 5  # between the client's requests; each one that comes too early adds as many
 USER_CODE_ALPHABET = "BCDFGHJKLMNPQRSTVWXZ"  # 20 consonants (RFC 8628, section 6.1): no words, no digits
 USER_CODE_LENGTH = 8
-TOLERANCE = timedelta(seconds=1)  # for clients whose clocks and networks vary
+POLL_TOLERANCE = timedelta(seconds=1)  # for clients whose clocks and networks vary
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ def begin_device_authorization(*, requested: RequestedAccess) -> StartedDeviceAu
         user_code=user_code,
         resource=requested.resource,
         scopes=requested.scopes,
-        interval=INTERVAL_SECONDS,
+        interval=POLL_INTERVAL_SECONDS,
         expires_at=timezone.now() + LIFETIME,
     )
     return StartedDeviceAuthorization(
-        device_code, format_user_code(user_code), int(LIFETIME.total_seconds()), INTERVAL_SECONDS
+        device_code, format_user_code(user_code), int(LIFETIME.total_seconds()), POLL_INTERVAL_SECONDS
     )
 
 
@@ -110,9 +110,9 @@ def check_device_code(*, client: OAuthClient, device_code: str) -> tuple[str | N
         return DeviceCodeGrant.DEVICE_CODE_EXPIRED, None
     if grant:
         return (DeviceCodeGrant.DEVICE_CODE_AUTHORIZED, grant) if may_get_tokens(grant) else (None, None)
-    too_early = found.polled_at and now - found.polled_at < timedelta(seconds=found.interval) - TOLERANCE
+    too_early = found.polled_at and now - found.polled_at < timedelta(seconds=found.interval) - POLL_TOLERANCE
     found.polled_at = now
-    found.interval += INTERVAL_SECONDS if too_early else 0
+    found.interval += POLL_INTERVAL_SECONDS if too_early else 0
     found.save(update_fields=["polled_at", "interval"])
     return (DeviceCodeGrant.DEVICE_CODE_SLOW_DOWN if too_early else DeviceCodeGrant.DEVICE_CODE_PENDING), None
 

@@ -33,7 +33,7 @@ from oauthlib.oauth2.rfc6749.errors import UnsupportedCodeChallengeMethodError
 
 from agents.models import DeviceAuthorization, OAuthClient, OAuthGrant, OAuthToken
 from agents.oauth.addresses import MCP_PATH, OAUTH_SCOPES, issuer, resource_at
-from agents.oauth.client_metadata import AUTHORIZATION_CODE, DEVICE_CODE, REFRESH_TOKEN
+from agents.oauth.client_metadata import AUTHORIZATION_CODE, DEVICE_CODE_GRANT_TYPE, REFRESH_TOKEN
 from agents.oauth.clients import fetch_client, stored_client
 from agents.oauth.device_authorizations import check_device_code
 from agents.oauth.errors import InvalidTarget
@@ -192,7 +192,7 @@ def read_device_request(parameters: Parameters, *, asked_by: str) -> RequestedAc
         DeviceCodeGrant(AgentGrantValidator(asked_by)).validate_device_authorization_request(request)
     except InvalidClientIdError as error:
         raise InvalidClientError(request=request) from error
-    if DEVICE_CODE not in request.client.grant_types:
+    if DEVICE_CODE_GRANT_TYPE not in request.client.grant_types:
         raise UnauthorizedClientError(request=request)
     _check_resource(request, (resource_at(""), resource_at(MCP_PATH)))
     return RequestedAccess(request.client, request.resource or resource_at(MCP_PATH), request.scopes)
@@ -202,7 +202,11 @@ def token_response(parameters: Parameters) -> Answer:
     """Let the OAuth server exchange a code or refresh token for tokens; return its answer to the client."""
     validator = AgentGrantValidator()
     tokens_of_grant = BearerToken(validator, _access_token, _expires_in, _refresh_token)
-    kinds = {AUTHORIZATION_CODE: AuthorizationCodeGrant, REFRESH_TOKEN: RefreshTokenGrant, DEVICE_CODE: DeviceCodeGrant}
+    kinds = {
+        AUTHORIZATION_CODE: AuthorizationCodeGrant,
+        REFRESH_TOKEN: RefreshTokenGrant,
+        DEVICE_CODE_GRANT_TYPE: DeviceCodeGrant,
+    }
     grants = {name: kind(validator, post_token=[_check_resource_of_grant]) for name, kind in kinds.items()}
     endpoint = TokenEndpoint(AUTHORIZATION_CODE, tokens_of_grant, grants)
     body = urlencode(_known(parameters, _TOKEN_PARAMETERS))

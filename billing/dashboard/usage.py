@@ -14,7 +14,7 @@ from auditlog.csv_export import stream_rows_as_csv
 from billing import month_usage, selectors, services
 from billing.caps import UtcMonth, utc_month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
-from billing.models import CORRECTION, BillingAlarm
+from billing.models import CORRECTION_PLATFORM, BillingAlarm
 from billing.month_usage import MonthBill, MonthUsage
 from billing.subscription_plans import billing_mode, offered_subscription_plans
 from workspaces.dashboard.forms import MonthlyCapsForm
@@ -85,7 +85,7 @@ def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 2
     month = month_usage.workspace_month_usage(**asked, at=at, cap_cents=workspace.monthly_spend_cap_cents)
     days = month_usage.usage_by_day(**asked, at=at)
     agents = month_usage.usage_by_agent(**asked, at=at, limit=MAX_AGENTS_SHOWN)
-    platforms = [each for each in month.totals["by_platform"] if each["platform"] != CORRECTION]
+    platforms = [each for each in month.totals["by_platform"] if each["platform"] != CORRECTION_PLATFORM]
     spent = sum(each["spend_cents"] for each in platforms)
     return page.render(
         "billing/usage.html",

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from config.db import ids
 
-CORRECTION = "correction"  # the platform of what is no charge for a post
+CORRECTION_PLATFORM = "correction"  # the platform of what is no charge for a post
 
 
 class MonthCounter(models.Model):
@@ -52,7 +52,7 @@ class DayCounter(models.Model):
 class UsageTotal(models.Model):
     """The model that sums, beside the ledger, a month's published and failed posts and their cost, by platform and agent.
 
-    The row of the platform CORRECTION has the sum of the month's corrections as `spend_cents`, which may be negative.
+    The row of CORRECTION_PLATFORM has the sum of the month's corrections as `spend_cents`, which may be negative.
     """
 
     workspace_id = models.CharField(max_length=ids.ID_LENGTH)
@@ -66,7 +66,9 @@ class UsageTotal(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(platform=CORRECTION) | Q(spend_cents__gte=0), name="usage_total_not_negative"),
+            models.CheckConstraint(
+                condition=Q(platform=CORRECTION_PLATFORM) | Q(spend_cents__gte=0), name="usage_total_not_negative"
+            ),
             models.UniqueConstraint(fields=["workspace_id", "month", "agent_id", "platform"], name="usage_total_once"),
         ]
 
@@ -83,7 +85,7 @@ class LedgerEntry(models.Model):
 
     A target's first hold has round 1, its next hold after a release round 2, and so on. A settle or release has the round,
     amounts and due day of the hold that it closes. `adjust` corrects what a workspace spent in a month, up or down; its
-    `target_id` is the id of the correction (`cor_…`), its platform is CORRECTION, and it has no agent.
+    `target_id` is the id of the correction (`cor_…`), its platform is CORRECTION_PLATFORM, and it has no agent.
     """
 
     class Kind(models.TextChoices):

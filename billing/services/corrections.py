@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from auditlog.services import record_entry
 from billing.caps import utc_day_of, utc_month_of
-from billing.models import CORRECTION, Correction, LedgerEntry, MonthCounter, UsageTotal
+from billing.models import CORRECTION_PLATFORM, Correction, LedgerEntry, MonthCounter, UsageTotal
 from billing.services.usage_reporting import create_usage_reports_for_spending
 from config.api.caller import Caller, WorkspaceStatus, require_operator
 from config.api.errors import Forbidden, InvalidState, NotFound
@@ -100,14 +100,19 @@ def _enter(correction: Correction) -> LedgerEntry:
     counter = MonthCounter.objects.select_for_update().get(**holder)
     _require_spent(counter, cents)
     MonthCounter.objects.filter(pk=counter.pk).update(settled_cents=F("settled_cents") + cents)
-    total = {"workspace_id": correction.workspace_id, "month": correction.month, "agent_id": "", "platform": CORRECTION}
+    total = {
+        "workspace_id": correction.workspace_id,
+        "month": correction.month,
+        "agent_id": "",
+        "platform": CORRECTION_PLATFORM,
+    }
     UsageTotal.objects.bulk_create([UsageTotal(**total)], ignore_conflicts=True)
     UsageTotal.objects.filter(**total).update(spend_cents=F("spend_cents") + cents)
     today = utc_day_of(timezone.now())
     return LedgerEntry.objects.create(
         workspace_id=correction.workspace_id,
         target_id=correction.pk,
-        platform=CORRECTION,
+        platform=CORRECTION_PLATFORM,
         round=1,
         kind=LedgerEntry.Kind.ADJUST,
         cents=cents,

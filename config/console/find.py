@@ -19,8 +19,8 @@ from posts.models import PostGroup
 from workspaces.models import User, Workspace
 
 MAX_OF_A_KIND = 10
-SEARCHED_ROWS = 100_000  # of users, workspaces, accounts and keys: their rows are short
-SEARCHED_TEXTS = 10_000
+MAX_SEARCHED_ROWS = 100_000  # of users, workspaces, accounts and keys: their rows are short
+MAX_SEARCHED_TEXTS = 10_000
 KEY_PREFIX = "sps_"
 
 
@@ -47,20 +47,20 @@ def find_rows(words: str, queryset_of: QuerysetOf) -> list[FoundRows]:
     """
     if words.startswith(KEY_PREFIX):
         prefix = words[: ApiKey._meta.get_field("prefix").max_length]  # the rest of a pasted key is a secret
-        return [_newest(queryset_of(ApiKey), Q(prefix__startswith=prefix), SEARCHED_ROWS)]
+        return [_newest(queryset_of(ApiKey), Q(prefix__startswith=prefix), MAX_SEARCHED_ROWS)]
     workspace_ids = [word for word in words.split() if search_word_kind(word) == "wrk"]
     text = " ".join(word for word in words.split() if word not in workspace_ids)
     if not text:
         return []
     posts, wanted_posts = queryset_of(PostGroup), Q(text__icontains=text)
     if workspace_ids:
-        return [_newest(posts.filter(workspace_id__in=workspace_ids), wanted_posts, SEARCHED_TEXTS)]
+        return [_newest(posts.filter(workspace_id__in=workspace_ids), wanted_posts, MAX_SEARCHED_TEXTS)]
     people = Q(email__icontains=text) | Q(username__icontains=text) | Q(display_name__icontains=text)
     return [
-        _newest(queryset_of(User), people, SEARCHED_ROWS),
-        _newest(queryset_of(Workspace), Q(name__icontains=text) | Q(slug__icontains=text), SEARCHED_ROWS),
-        _newest(queryset_of(ConnectedAccount), Q(handle__icontains=text.removeprefix("@")), SEARCHED_ROWS),
-        _newest(posts, wanted_posts, SEARCHED_TEXTS),
+        _newest(queryset_of(User), people, MAX_SEARCHED_ROWS),
+        _newest(queryset_of(Workspace), Q(name__icontains=text) | Q(slug__icontains=text), MAX_SEARCHED_ROWS),
+        _newest(queryset_of(ConnectedAccount), Q(handle__icontains=text.removeprefix("@")), MAX_SEARCHED_ROWS),
+        _newest(posts, wanted_posts, MAX_SEARCHED_TEXTS),
     ]
 
 

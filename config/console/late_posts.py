@@ -20,9 +20,9 @@ from posts.models import PostTarget
 from posts.states import GroupStatus, TargetStatus
 
 LATE_AFTER = timedelta(minutes=1)
-SEARCHED_OF_A_PLATFORM = 1000  # the earliest due targets of each platform
+MAX_SEARCHED_PER_PLATFORM = 1000  # the earliest due targets of each platform
 MAX_SHOWN = 200
-UNCONFIRMED_SHOWN = timedelta(days=30)
+UNCONFIRMED_SHOWN_FOR = timedelta(days=30)
 PUBLISH_LOOP = "publish"
 
 
@@ -43,9 +43,9 @@ def late_posts(now: datetime) -> list[LatePost]:
     found: list[PostTarget] = []
     for platform in PLATFORMS:
         due = PostTarget.objects.filter(platform=platform, due_at__isnull=False).order_by("due_at")
-        earliest = PostTarget.objects.filter(pk__in=due.values("pk")[:SEARCHED_OF_A_PLATFORM])
+        earliest = PostTarget.objects.filter(pk__in=due.values("pk")[:MAX_SEARCHED_PER_PLATFORM])
         found += _late(earliest, now)
-    recent = lowest_id_at("pgr", now - UNCONFIRMED_SHOWN)
+    recent = lowest_id_at("pgr", now - UNCONFIRMED_SHOWN_FOR)
     unconfirmed = PostTarget.objects.filter(status=TargetStatus.UNCONFIRMED, group_id__gte=recent)
     found += _late(unconfirmed.filter(group__status__in=(GroupStatus.UNCONFIRMED, GroupStatus.PUBLISHING)), now)
     alive = status.is_heartbeat_recent(status.last_heartbeats_by_name().get(PUBLISH_LOOP), now)

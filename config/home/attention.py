@@ -27,8 +27,8 @@ from workspaces.workspace_page import WorkspacePage
 SHOWN_POSTS = 8
 SHOWN_ACCOUNTS = 20
 MAX_COUNTED = 99
-WEBHOOK_DAYS = 7  # deliveries that were created earlier are not counted
-KEY_DAYS = 7  # keys that end later are not shown
+DAYS_OF_DEAD_WEBHOOKS = 7  # deliveries that were created earlier are not counted
+DAYS_BEFORE_KEY_ENDS = 7  # keys that end later are not shown
 NEARLY_SPENT = 0.8  # share of the monthly limit
 
 
@@ -100,7 +100,7 @@ def _counted(number: int) -> str:
 
 def _dead_webhooks(page: WorkspacePage) -> Iterator[NeedForAttention]:
     """Yield a need for attention if webhook deliveries were given up in the last days."""
-    recent = Delivery.objects.filter(pk__gte=lowest_id_at("dlv", timezone.now() - timedelta(days=WEBHOOK_DAYS)))
+    recent = Delivery.objects.filter(pk__gte=lowest_id_at("dlv", timezone.now() - timedelta(days=DAYS_OF_DEAD_WEBHOOKS)))
     dead = recent.filter(workspace=page.workspace, status=DeliveryStatus.DEAD_LETTER)[: MAX_COUNTED + 1].count()
     if dead:
         sentence = ngettext(
@@ -130,7 +130,9 @@ def _ending_keys(page: WorkspacePage) -> Iterator[NeedForAttention]:
         return
     now = timezone.now()
     current = ApiKey.objects.filter(workspace=page.workspace, revoked_at=None, retiring_since=None).select_related("agent")
-    for key in current.filter(expires_at__gt=now, expires_at__lt=now + timedelta(days=KEY_DAYS)).order_by("expires_at")[:5]:
+    for key in current.filter(expires_at__gt=now, expires_at__lt=now + timedelta(days=DAYS_BEFORE_KEY_ENDS)).order_by(
+        "expires_at"
+    )[:5]:
         sentence = _("The key of %(name)s ends soon.") if key.agent else _("The API key “%(name)s” ends soon.")
         address = page.url_of_page("agent", agent_id=key.agent.id) if key.agent else page.url_of_page("api-keys")
         yield NeedForAttention(

@@ -27,7 +27,7 @@ from posts.services.commit import plan_and_commit
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
 
 MAX_CHOSEN = 100
-MAX_BACK_CHARACTERS = 2000
+MAX_BACK_ADDRESS_CHARACTERS = 2000
 
 
 class MoveForm(ScheduleForm):
@@ -172,7 +172,7 @@ def _counted(words: Any, count: int) -> str:
 
 def _back(page: WorkspacePage) -> str:
     """Return the query string of the list from which the posts were chosen."""
-    return page.request.POST.get("back", "")[:MAX_BACK_CHARACTERS]
+    return page.request.POST.get("back", "")[:MAX_BACK_ADDRESS_CHARACTERS]
 
 
 def chosen_posts_context(page: WorkspacePage) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def test_posts_are_found_by_words_day_and_status(api: ApiClient, account: Connec
 
 
 def test_a_cursor_leads_to_the_next_page(api: ApiClient, account: ConnectedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors, "SEARCHED_TEXTS", 10)
+    monkeypatch.setattr(selectors, "MAX_SEARCHED_TEXTS", 10)
     made = [create(api, account, text=f"Number {number}", draft=True)["id"] for number in range(30)]
     seen: list[str] = []
     page: dict[str, Any] = {"next_cursor": None}

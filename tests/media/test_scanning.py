@@ -15,7 +15,7 @@ from pytest_django import Settings
 from config.api.errors import PayloadTooLarge
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
 from media.scanning import (
-    ALWAYS_WHOLE_BYTES,
+    ALWAYS_SCANNED_BYTES,
     DEFAULT_MAX_FILE_BYTES,
     EICAR_TEST_FILE,
     Clamd,
@@ -72,7 +72,7 @@ def test_without_a_scanner_files_are_marked_as_not_scanned(settings: Settings, t
     assert scan_for_malware(file_of(tmp_path, 10)) == MalwareScanResult("not_scanned", "")
 
 
-@pytest.mark.parametrize("size", [0, 1, ALWAYS_WHOLE_BYTES, 3 * MIB])
+@pytest.mark.parametrize("size", [0, 1, ALWAYS_SCANNED_BYTES, 3 * MIB])
 def test_a_clean_result_names_the_engine(start: Start, tmp_path: Path, size: int) -> None:
     clamd = start()
 

@@ -22,7 +22,7 @@ MAX_CHECKS = 31  # half an hour
 MAX_CHECKS_OF_UNKNOWN_CONTAINER = 3  # of a container that was created just now, which Threads may not find yet
 MAX_CONTAINER_REPETITIONS = 2  # how often the containers of a segment are created again
 FIRST_SEGMENT_OPTIONS = ("reply_control", "topic_tag", "link_attachment")
-NO_SUCH_OBJECT = (100, 33)
+NO_SUCH_OBJECT_CODES = (100, 33)
 CONTAINER_STATUSES = frozenset({"FINISHED", "IN_PROGRESS", "ERROR", "EXPIRED", "PUBLISHED"})
 # Besides Threads' own statuses: UNKNOWN if Threads does not find the container, A_POST if the id is that of a post.
 PUBLISHED_STATUSES = frozenset({"PUBLISHED", "A_POST"})
@@ -82,7 +82,7 @@ def fetch_container_status(account: GraphAccountClient, container: str) -> tuple
     try:
         answer = account.graph.get(f"/{container}", {"fields": "status,error_message"})
     except GraphError as error:
-        if error.subcode == UNKNOWN_CONTAINER or (error.number, error.subcode) == NO_SUCH_OBJECT:
+        if error.subcode == UNKNOWN_CONTAINER or (error.number, error.subcode) == NO_SUCH_OBJECT_CODES:
             return "UNKNOWN", ""
         if error.number == 100 and "nonexisting field (status)" in error.reason:
             return "A_POST", ""
@@ -126,7 +126,7 @@ def _create(account: GraphAccountClient, form: Mapping[str, str], what: str) -> 
         try:
             return id_of(account.graph.post_form(f"/{account.id}/threads", form))
         except GraphError as error:
-            if "reply_to_id" in form and (error.number, error.subcode) == NO_SUCH_OBJECT:
+            if "reply_to_id" in form and (error.number, error.subcode) == NO_SUCH_OBJECT_CODES:
                 raise Transient("Threads does not know the previous segment yet.") from error
             raise
 

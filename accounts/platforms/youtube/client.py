@@ -38,9 +38,9 @@ SITE = "https://www.youtube.com"
 CALIFORNIA = ZoneInfo("America/Los_Angeles")
 CHANNEL_PAUSE_SECONDS = 4 * 3600.0  # YouTube limits a channel's uploads per 24 hours and does not say when these began
 
-DAILY_QUOTA = frozenset({"quotaExceeded", "dailyLimitExceeded", "dailyLimitExceededUnreg"})
-CHANNEL_LIMIT = frozenset({"uploadLimitExceeded", "uploadRateLimitExceeded"})
-RATE_LIMIT = frozenset({"rateLimitExceeded", "userRateLimitExceeded"})
+DAILY_QUOTA_REASONS = frozenset({"quotaExceeded", "dailyLimitExceeded", "dailyLimitExceededUnreg"})
+CHANNEL_LIMIT_REASONS = frozenset({"uploadLimitExceeded", "uploadRateLimitExceeded"})
+RATE_LIMIT_REASONS = frozenset({"rateLimitExceeded", "userRateLimitExceeded"})
 ACCOUNT_ERRORS = {
     "youtubeSignupRequired": "The Google account has no YouTube channel.",
     "insufficientPermissions": "The grant does not allow what the service needs at YouTube.",
@@ -92,13 +92,13 @@ class YouTubeErrorTranslator(ErrorTranslator[YouTubeError]):
 
     def platform_specific_error(self, error: YouTubeError) -> PlatformError | None:
         """Return the PlatformError for YouTube's errors about quotas, account or project; None for other errors."""
-        if error.code in DAILY_QUOTA:
+        if error.code in DAILY_QUOTA_REASONS:
             message = "The service's quota at YouTube is used up for today."
             return RateLimited(message, retry_after=seconds_until_quota_reset())
-        if error.code in CHANNEL_LIMIT:
+        if error.code in CHANNEL_LIMIT_REASONS:
             message = "The channel has uploaded as much as YouTube allows."
             return RateLimited(message, retry_after=CHANNEL_PAUSE_SECONDS)
-        if error.code in RATE_LIMIT:
+        if error.code in RATE_LIMIT_REASONS:
             return RateLimited("YouTube's rate limit is reached.", retry_after=error.retry_after)
         if error.code in ACCOUNT_ERRORS:
             return ReauthRequired(ACCOUNT_ERRORS[error.code])

@@ -19,7 +19,7 @@ from config.api.serializers import StrictSerializer
 from config.mcp.answers import OUTSIDE_TEXT_NOTE, local_time, price_in_words
 from config.mcp.declaration import Tool, copy_of_serializer_field, workspace_id_of
 from config.mcp.json_schema import IdOrObject
-from config.mcp.toolset.posts import GROUP_OUTPUT, post_group_answer, workspace_zone
+from config.mcp.toolset.posts import GROUP_OUTPUT_SCHEMA, post_group_answer, workspace_zone
 from posts.models import StoredPlan
 from posts.plan_building import WRITE_SCOPES
 from posts.post_group_json import format_timestamp, post_group_json
@@ -271,7 +271,7 @@ COMMIT_PLAN = Tool(
     description="Do exactly what a plan shows, or nothing: if anything is different by now, the answer is PLAN_CHANGED with "
     "a new plan. Repeating the call is harmless. If a person must approve the post, approval_url says where they do it; "
     "nothing else counts.",
-    output={**GROUP_OUTPUT, "plan_id": _TEXT},
+    output={**GROUP_OUTPUT_SCHEMA, "plan_id": _TEXT},
     run=commit_plan,
     arguments=CommitPlanArguments,
     operation="plans.commit",
