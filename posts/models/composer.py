@@ -43,7 +43,7 @@ class PublishingPreference(models.Model):
     """The model of a person's choice that posts published in the dashboard do not wait ten seconds for an undo."""
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, primary_key=True, related_name="publishing_preference")
-    at_once = models.BooleanField(default=False)
+    skips_undo_delay = models.BooleanField(default=False)
 
     def __str__(self) -> str:
-        return f"{self.user_id} publishes {'at once' if self.at_once else 'after ten seconds'}"
+        return f"{self.user_id} publishes {'at once' if self.skips_undo_delay else 'after ten seconds'}"

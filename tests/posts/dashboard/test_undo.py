@@ -240,7 +240,7 @@ def test_a_person_can_publish_without_the_ten_seconds(
     Member.objects.filter(user=teammate).update(role="admin")
     assert "waits 10 seconds" in words(Dashboard(workspace, teammate).get("compose"))
     dashboard.post("publishing-preference")
-    assert not PublishingPreference.objects.get().at_once
+    assert not PublishingPreference.objects.get().skips_undo_delay
 
 
 def test_the_api_never_waits(api: ApiClient, account: ConnectedAccount) -> None:
