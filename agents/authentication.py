@@ -182,7 +182,7 @@ def _claim_caller(token: str) -> Caller:
 
 
 def _user_caller(token: str) -> Caller:
-    """Return the caller for a development user's token; refused in production or if OpenID Connect is configured."""
+    """Authenticate a development user's token: return the caller; refused in production or with OpenID Connect."""
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Unauthenticated("User tokens of this service are for development; use the identity provider's.")
     user = User.objects.filter(pk=tokens.user_id_from_development_token(token), is_active=True).first()

@@ -65,7 +65,7 @@ class MonthStatement:
 
     @property
     def reserved_cents(self) -> int:
-        """Return all money that was ever held for the month: each hold is open, spent or released."""
+        """Return all money that was ever held for the month of this MonthStatement, open, spent or released."""
         return self.published_cents + self.released_cents + self.held_cents
 
     @property
@@ -74,12 +74,12 @@ class MonthStatement:
 
     @property
     def total_cents(self) -> int:
-        """Return what the month cost: the prices of its published posts and the approved corrections."""
+        """Return what the month of this MonthStatement cost: the prices of published posts and approved corrections."""
         return self.published_cents + sum(each.cents for each in self.approved_corrections)
 
     @property
     def due_cents(self) -> int:
-        """Return what the month cost beyond the free credit, as it is now."""
+        """Return what the month of this MonthStatement cost beyond the free credit, as it is now."""
         return max(0, self.total_cents - self.workspace.free_monthly_credit_cents)
 
     @property

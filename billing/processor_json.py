@@ -194,7 +194,7 @@ def _is_metered(item: Mapping[str, Any]) -> bool:
 
 
 def _plan(items: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any]) -> str:
-    """Return the plan of a subscription: the most expensive plan among its prices, else the plan in its metadata."""
+    """Return the plan in the payment processor's JSON of a subscription: the most expensive one, or else its metadata's."""
     for plan in reversed(SUBSCRIPTION_PLANS):
         if any(_is_price_of(plan, _price(item)) for item in items):
             return plan

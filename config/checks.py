@@ -58,7 +58,7 @@ def _no_program(value: str) -> bool:
 
 
 def _cannot_be_asked(address: str) -> bool:
-    """Return whether a server URL from the settings is not allowed: it must be https, or http to localhost if enabled."""
+    """Return whether the system check refuses a server URL in the settings: it must be https, or http to localhost."""
     parts = urlsplit(address)
     here = settings.OUTBOUND_ALLOW_LOOPBACK and parts.hostname in LOOPBACK_HOSTS
     return parts.scheme != "https" and not (here and parts.scheme == "http")

@@ -158,7 +158,7 @@ ORDER BY listed.scheduled_at, g.id LIMIT %s"""  # noqa: S608 - only constants
 
 
 def _stored_time(at: datetime) -> Any:
-    """Return a time as a parameter of SQL that is compared with the times of post targets."""
+    """Return a time as an SQL parameter of the lists by day, compared with the times of post targets."""
     return PostTarget._meta.get_field("scheduled_at").get_db_prep_value(at, connection)
 
 
@@ -232,7 +232,7 @@ def targets_in_calendars() -> QuerySet[Any]:
 def _targets_in_window(
     workspace_id: str, window: tuple[datetime, datetime], *, account_id: str | None = None
 ) -> QuerySet[PostTarget]:
-    """Return the targets of released and waiting posts in a window of time, with their time `shown_at`."""
+    """Return the targets for lists by day: of released and waiting posts in a window of time, with `shown_at`."""
     of_workspace = targets_in_calendars().filter(account__workspace_id=workspace_id)
     targets = of_workspace.filter(shown_at__gte=window[0], shown_at__lt=window[1])
     return targets if account_id is None else targets.filter(account_id=account_id)
@@ -254,7 +254,7 @@ def _targets_in_calendar(
 
 
 def _groups_of_targets(targets: QuerySet[PostTarget], name: str) -> QuerySet[PostGroup]:
-    """Return the post groups of these targets, annotated with the time of the first of them; see `CalendarTarget`."""
+    """Return the post groups of a day's targets, annotated with the time of the first of these; see `CalendarTarget`."""
     first = {name: Min(Coalesce("targets__scheduled_at", "targets__created_at"))}
     with_pictures = PostTarget.objects.annotate(avatar_digest=F("account__avatar_digest")).order_by("position")
     groups = PostGroup.objects.filter(targets__in=targets.values("pk")).annotate(**first)

@@ -40,7 +40,7 @@ def icalendar_text(workspace: Workspace, targets: Iterable[PostTarget]) -> bytes
 
 
 def _event(target: PostTarget) -> Event:
-    """Return the event of a target: it keeps its UID for good, and takes up no time, so that nobody is shown as busy."""
+    """Return the iCalendar event of a target: it keeps its UID for good, and does not show anybody as busy."""
     from icalendar import Event  # noqa: PLC0415
 
     group = target.group

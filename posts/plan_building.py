@@ -275,7 +275,7 @@ def _only_sandbox(accounts: Mapping[str, ConnectedAccount], targets: Sequence[Ta
 
 
 def _agent_url(caller: Caller) -> str | None:
-    """Return the webhook URL of the calling agent, which a planned post without a webhook URL gets."""
+    """Return the webhook URL of the calling agent, which a planned post gets if the request names none."""
     if caller.agent_id is None:
         return None
     return Agent.objects.filter(pk=caller.agent_id).values_list("webhook_url", flat=True).first()

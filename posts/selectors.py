@@ -77,7 +77,7 @@ _CONTENT_COLUMNS = ("account_id", "content_sha256", "sandbox", "group_id", "stat
 
 @cache
 def _sent_contents_statement() -> tuple[str, ColumnConverters]:
-    """Return the query of recent targets with given accounts and contents; made once, because each new post runs it.
+    """Return the query of recent targets with these contents; its SQL is made once, because each new post runs it.
 
     It has no join: PostgreSQL plans it for each post, since the number of accounts varies, and a join doubles that time.
     """
@@ -92,7 +92,7 @@ def _sent_contents_statement() -> tuple[str, ColumnConverters]:
 
 
 def _sent_contents(accounts: Iterable[str], hashes: Iterable[str], since: datetime) -> Sequence[Sequence[Any]]:
-    """Query the columns of targets with these contents that were created since a time, oldest first."""
+    """Query the columns of recent targets with these contents, oldest first, to find duplicate posts."""
     made = PostTarget._meta.get_field("created_at").get_db_prep_value(since, connection)
     sql, converters = _sent_contents_statement()
     return read_rows(sql, [list_parameter(accounts), list_parameter(hashes), made], converters)
@@ -224,7 +224,7 @@ def require_in_workspace(workspace_id: str, *, account_id: str | None, agent_id:
 
 
 def _with_status(rows: QuerySet[PostGroup], status: str | None) -> QuerySet[PostGroup]:
-    """Filter post groups by status.
+    """Filter a query of post groups by status.
 
     The status is part of the SQL: PostgreSQL plans a prepared statement once for all values of its parameters, and that plan
     would search the whole history for a rare status instead of using `group_attention`.
@@ -233,6 +233,6 @@ def _with_status(rows: QuerySet[PostGroup], status: str | None) -> QuerySet[Post
 
 
 def _with_target(rows: QuerySet[PostGroup], platform: str | None, account_id: str | None) -> QuerySet[PostGroup]:
-    """Filter post groups to those that have a target with this platform and account."""
+    """Filter a query of post groups to those that have a target with this platform and account."""
     wanted = {name: value for name, value in (("platform", platform), ("account_id", account_id)) if value is not None}
     return rows.filter(Exists(PostTarget.objects.filter(group=OuterRef("pk"), **wanted))) if wanted else rows

@@ -34,7 +34,7 @@ CONTENT_ERRORS = ("CONTENT_INVALID", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"
 
 
 def _replay_series(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the response to a repeated API request (same idempotency key): the series as it is now."""
+    """Return the API view's response to a repeated request (same idempotency key): the series as it is now."""
     return {"series": Series.objects.get(pk=record.resource_id)}
 
 
@@ -122,7 +122,7 @@ class SeriesViewSet(OperationViewSet):
 
 
 def _reply(call: Call, series: Series) -> Reply | DryRunReply:
-    """Return the response with a changed series, once its scheduled posts are cancelled or edited."""
+    """Return the API view's response with a changed series, once its scheduled posts are cancelled or edited."""
     if call.dry_run:
         return DryRunReply(call.data, series, "would_update")
 

@@ -64,7 +64,7 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
         return quick + self._search_pauses(lambda: deliveries.claim_deliveries(others, limit=limit))
 
     def _record_long_waits(self) -> None:
-        """Record which attempts have had no answer for QUICK_SECONDS, so that hosts that answer may use the slots."""
+        """Record which running webhook attempts of the loop have had no answer for QUICK_SECONDS."""
         latest = time.monotonic() - QUICK_SECONDS
         for pk in list(takewhile(lambda pk: self._begun_at[pk] <= latest, self._begun_at)):
             del self._begun_at[pk]

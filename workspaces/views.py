@@ -26,7 +26,7 @@ from workspaces.serializers import (
 
 
 def _owner(call: Call) -> str:
-    """Return the owner named in a request to create a workspace; each owner has a separate set of Idempotency-Keys."""
+    """Return the owner named in the body of POST /workspaces; each owner has a separate set of Idempotency-Keys."""
     owner_user_id = call.data.get("owner_user_id", "")  # missing in an invalid body
     services.require_workspace_creator(call.caller, owner_user_id)
     return f"owner:{owner_user_id}"

@@ -231,7 +231,7 @@ def record_refused_write(page: WorkspacePage, operation: str, error: ApiError) -
 
 
 def _show_error(page: WorkspacePage, operation: str, error: ApiError) -> HttpResponse:
-    """Show an API error as a dashboard page. After a POST, the page that contained the form shows the error."""
+    """Show an API error on a workspace page: after a POST, the page that contained the form shows the error."""
     if page.request.method != "POST":
         return api_error_page(page.request, error, page)
     messages.error(page.request, " ".join(error_sentences(error, operation)))
@@ -260,7 +260,7 @@ def add_api_error_to_form(form: BaseForm, error: ApiError, *, field: str | None 
 
 
 def _referring_page(page: WorkspacePage) -> str:
-    """Return the dashboard page from which the form was sent; the workspace's first page if that is unknown."""
+    """Return the workspace page from which a form was sent; the workspace's first page if that is unknown."""
     referer = page.request.POST.get(saved_form.ORIGIN_FIELD) or page.request.headers.get("referer", "")
     same = url_has_allowed_host_and_scheme(referer, {page.request.get_host()}, require_https=page.request.is_secure())
     parts = urlsplit(referer)

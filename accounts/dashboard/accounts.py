@@ -105,7 +105,7 @@ def _shown(row: ConnectedAccount) -> ShownAccount:
 
 
 def _obstacle(each: Platform) -> str | None:
-    """Return why the dashboard's accounts page cannot offer to connect an account of this platform; None if it can."""
+    """Return why the accounts page cannot offer to connect an account of this platform; None if it can."""
     reasons = [obstacle_sentence(each, method) for method in each.methods]
     return None if None in reasons else reasons[0]
 

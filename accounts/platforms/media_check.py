@@ -87,7 +87,7 @@ def _type_issues(platform: str, rules: MediaRules, own: FileTypeAndSizeLimits, a
 
 
 def _to_video(rules: MediaRules, asset: MediaInfo, field: str) -> RepairHint | None:
-    """Return the repair hint to convert a GIF into a video, because the platform would show the GIF as a still image."""
+    """Return the repair hint of the media check to convert a GIF into a video, as the platform would show it still."""
     if asset.kind != "gif" or not rules.videos:
         return None
     wanted = _format(rules.videos.mime_types[0])
@@ -103,7 +103,7 @@ def _size_issues(platform: str, own: FileTypeAndSizeLimits, asset: MediaInfo, fi
 
 
 def _pixel_issues(platform: str, own: ImageRules, width: int, height: int, field: str) -> list[Issue]:
-    """Return the validation issue of an image with too many pixels, or whose width and height together are too large.
+    """Check an image's pixels: return the validation issue if they are too many, or width and height are too large.
 
     Its hint has a size that fits both limits: all pixels, and width plus height.
     """
@@ -180,7 +180,7 @@ def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo
 
 
 def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
-    """Return the validation issues of a post with too many media assets of one kind, or with too many in total."""
+    """Check the number of media: return the validation issues if there are too many of one kind or in total."""
     limits = {kind: own.max_count for kind, own in _rules_by_kind(rules).items() if own}
     issues = [
         _too_many(platform, field, kind, count, limits[kind])
@@ -212,7 +212,7 @@ def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
 
 
 def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
-    """Return the validation issue of an alternative text that is missing or too long; none if the platform has no limit."""
+    """Check an alternative text of media: return the validation issue if it is missing or too long."""
     most, length = rules.alt_text_max_length, code_point_length(asset.alt_text)
     if most is None:
         return []

@@ -83,7 +83,7 @@ def _connectable(name: str, method: str | None) -> tuple[Platform, str]:
 
 
 def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return the submitted credentials of an account after validating them against the platform's JSON Schema.
+    """Return the credentials of an account to connect after validating them against the platform's JSON Schema.
 
     Raises ValidationFailed, whose message never repeats a submitted value.
     """

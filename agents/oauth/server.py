@@ -157,7 +157,7 @@ class AgentGrantValidator(RequestValidator):
             OAuthGrant.objects.filter(pk=exchanged.pk).update(code_used_at=now)
 
     def invalidate_authorization_code(self, client_id: str, code: str, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Do nothing: `save_bearer_token` has marked the code as used."""
+        """Do nothing when oauthlib wants a code to be invalidated: `save_bearer_token` has marked it as used."""
 
     def revoke_token(self, token: str, token_type_hint: str | None, request: Request, *args: Any, **kwargs: Any) -> None:
         revoke_token(client=request.client, token=token)
@@ -240,7 +240,7 @@ def _redirect(redirect_uri: str, parameters: list[tuple[str, str]], state: str |
 
 
 def _known(parameters: Parameters, names: set[str]) -> list[tuple[str, str]]:
-    """Return the parameters that an endpoint knows; one without a value counts as omitted (RFC 6749, section 3.1)."""
+    """Return those parameters of a request to the OAuth server that it knows; one without a value counts as omitted."""
     known = [(name, value) for name, value in parameters if name in names and value]
     if any("\0" in value for _, value in known):  # which databases cannot compare
         raise InvalidRequestError("A parameter contains a NUL character.")

@@ -209,7 +209,7 @@ def _live_keys(agent: Agent, now: datetime) -> list[ApiKey]:
 
 
 def _retire(claim_tokens: Sequence[ClaimToken], keys: Sequence[ApiKey], now: datetime) -> ApiKey | None:
-    """Let an agent's current API key expire within 24 hours, because a new key replaces it; returns the current key.
+    """Let the current key of an agent expire within 24 hours, because a new API key replaces it; returns that key.
 
     Ends the agent's claim tokens and its older keys.
     """

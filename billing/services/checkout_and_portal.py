@@ -63,7 +63,7 @@ def _checkout_or_portal(workspace: Workspace, plan: str) -> CheckoutOrPortalPage
 
 
 def _check_session_plan(operation: str, workspace: Workspace, wanted: dict[str, str]) -> None:
-    """Check the plan of a request for a page. Only the processor knows which page it is: it depends on the subscription."""
+    """Check the plan of a request for a checkout or portal page; which one it is depends on the subscription."""
     is_customer = bool(workspace.processor_customer_id)
     check_plan(ResourcePlan(operation, workspace.id, {"customer": is_customer}, {"customer": True, **wanted}))
 

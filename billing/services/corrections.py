@@ -133,7 +133,7 @@ def _require_spent(counter: MonthCounter | None, cents: int) -> None:
 
 
 def _record(caller: Caller, operation: str, correction: Correction, *, workspace_id: str | None = None) -> None:
-    """Write the audit entry. With `workspace_id`, the workspace's own audit log shows it."""
+    """Write the audit entry of a correction. With `workspace_id`, the workspace's own audit log shows it."""
     metadata = {"workspace_id": correction.workspace_id, "month": f"{correction.month:%Y-%m}", "cents": correction.cents}
     record_entry(
         caller=caller,

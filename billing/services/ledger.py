@@ -204,13 +204,13 @@ def _require_transaction() -> None:
 def _sums(
     parts: Sequence[tuple[date, PublishingCharge]], period_of: Callable[[date], date]
 ) -> Iterator[tuple[date, ChargeTotals]]:
-    """Yield each period of the charges, in order, with their sum. Two writes of one statement may not change one counter."""
+    """Yield, for holds in the ledger, each period of the charges with their sum: a statement may change a counter once."""
     for period in sorted({period_of(day) for day, _ in parts}):
         yield period, ChargeTotals.sum_of([charge for day, charge in parts if period_of(day) == period])
 
 
 def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
-    """Return the write that adds a demand to a month's counter. A demand of zero passes even if its cap was lowered."""
+    """Return the write that adds a hold to a month's counter; one of zero passes even if the cap was lowered."""
     first = MonthCounter(holder_id=caps.holder_id, month=month)
     limits: list[tuple[tuple[str, ...], int]] = []
     if demand.cents and caps.limit_cents is not None:
@@ -254,7 +254,7 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
 
 
 def _locked_holds(target_ids: Iterable[str]) -> list[str]:
-    """Lock the holds of posts, so that concurrent calls cannot close the same hold twice, and return the posts' ids."""
+    """Lock the ledger's holds of posts, so that no hold is closed twice, and return the posts' ids."""
     _require_transaction()
     if ids := list(target_ids):
         holds = LedgerEntry.objects.filter(target_id__in=ids, kind=EntryKind.HOLD).order_by("target_id", "round")

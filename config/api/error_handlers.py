@@ -61,7 +61,7 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
 
 
 def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
-    """Flatten the nested validation errors of DRF into the API error's list of {field, code, message}."""
+    """Return DRF's nested validation errors, for the error handlers, as a list of {field, code, message}."""
     if isinstance(detail, dict):
         found = []
         for key, value in detail.items():

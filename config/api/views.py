@@ -42,7 +42,7 @@ class OperationViewSet(ViewSet):
         return getattr(getattr(self, self.action or "", None), "operation", None)
 
     def _is_public(self) -> bool:
-        """Return whether this viewset answers the request without a token, because its operation is public."""
+        """Return whether this OperationViewSet answers the request without a token, because its operation is public."""
         if self.declared_operation:
             return self.declared_operation.access.public
         operations = [getattr(getattr(self, action), "operation", None) for action in self.action_map.values()]

@@ -118,7 +118,7 @@ def _enter_device_code(request: HttpRequest) -> HttpResponse:
 
 
 class _ByRedirect:
-    """Sends the decision to an OAuth client's redirect URI."""
+    """Tells an OAuth client what the person has decided on the consent page, by its redirect URI."""
 
     def __init__(self, requested: RequestedAccess) -> None:
         self._requested = requested

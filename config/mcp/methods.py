@@ -70,7 +70,7 @@ def _initialized(rpc: RpcRequest) -> dict[str, Any]:
 
 
 def _call_tool(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
-    """Run a tool. What the model can correct is a result with `isError` and the error envelope of the API."""
+    """Run the MCP method tools/call. What the caller can correct is a result with `isError` and the error envelope."""
     name = rpc.params.get("name")
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:

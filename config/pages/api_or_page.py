@@ -34,7 +34,7 @@ class ApiOrPageMiddleware:
 
 
 class _Chain:
-    """Middlewares that call each other in the order of their names, as Django chains those of the setting MIDDLEWARE."""
+    """Middlewares of API requests or of pages that call each other in their order, as Django chains MIDDLEWARE."""
 
     def __init__(self, names: Iterable[str], get_response: GetResponse) -> None:
         self.first = get_response

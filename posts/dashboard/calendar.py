@@ -185,5 +185,5 @@ def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekDay]:
 
 
 def _page_of_day(written: str) -> int:
-    """Return the number of the page of a day with many posts, as it is in the query string; 1 if it is missing or invalid."""
+    """Return the number of the page of a calendar day with many posts, from the query string; 1 if it is invalid."""
     return min(max(int(written), 1), MAX_DAY_PAGES) if written.isdecimal() and len(written) < 5 else 1

@@ -148,7 +148,7 @@ def _cancellation(page: WorkspacePage, group: PostGroup, move: TimeShift) -> Pre
 
 
 def _has_unshown_content(group: PostGroup) -> bool:
-    """Return whether a post has more than the preview shows: a long text, or accounts with own texts, threads or options."""
+    """Return whether a chosen post has more than the preview of the action shows, such as a long text or a thread."""
     targets = group.targets.all()
     return len(group.text) > SHOWN_CHARACTERS or any(each.options or each.shown_text != group.text for each in targets)
 

@@ -139,7 +139,7 @@ def _preview(
 
 
 def _do(page: WorkspacePage, chosen: list[tuple[str, int | None]], action: ChosenAction, move: TimeShift) -> HttpResponse:
-    """Do the action with each post, and lead back to the list, which says what was done and offers to undo it."""
+    """Do the action with each of the chosen posts, and lead back to the list, which offers to undo it."""
     done, waiting, offers, refusals = 0, 0, list[UndoOffer](), dict[str, int]()
     for group_id, version in chosen:
         try:

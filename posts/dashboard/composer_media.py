@@ -133,5 +133,5 @@ class ComposerMedia:
 
 
 def _sentences(error: ApiError) -> list[str]:
-    """Return the sentences of an API error about the only field of a form, without naming the field."""
+    """Return the sentences of an API error about the composer's field for media, without naming the field."""
     return [row["message"] for row in error.details] if error.details else error_sentences(error)

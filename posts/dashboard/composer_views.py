@@ -100,7 +100,7 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
 
 
 def _redirect_to_finished_post(page: WorkspacePage, group: PostGroup | None) -> HttpResponse | None:
-    """Redirect from the address of a composer draft to the post that was made of it; return None without such a post."""
+    """Redirect from the composer with a draft to the post that was made of it; return None without such a post."""
     key = page.request.GET.get("draft", "")
     made = row_id_of_earlier_submission(page, _operation(group), key) if DRAFT_KEY_PATTERN.fullmatch(key) else ""
     if not made:
@@ -201,7 +201,7 @@ def _save(composer: Composer, how: str) -> HttpResponse:
 
 
 def _slot_to_take(composer: Composer, how: str) -> ChosenSlot | None:
-    """Return the slot that the post takes if it is scheduled: the chosen one, unless its account has another time."""
+    """Return the slot that a composed post takes if it is scheduled: the chosen one, unless the account has a time."""
     slot, times = composer.slot, composer.account_times
     if slot is None or not slot.is_wanted or how != SCHEDULE or slot.at != composer.schedule.publishing_time:
         return None
@@ -210,13 +210,13 @@ def _slot_to_take(composer: Composer, how: str) -> ChosenSlot | None:
 
 
 def _all_have_times(composer: Composer) -> bool:
-    """Return whether each chosen account has a time of its own or goes into a slot."""
+    """Return whether each account that is chosen in the composer has a time of its own or goes into a slot."""
     times = composer.account_times
     return times.entered.keys() | times.in_slots >= set(composer.content.account_ids)
 
 
 def _was_released(composer: Composer, at: datetime | None) -> bool:
-    """Return whether scheduling has changed more than the content of the post: its time, or that it is released."""
+    """Return whether the submitted composer has changed the time of the post or released it, not only its content."""
     group = composer.group
     return group is None or group.status != GroupStatus.SCHEDULED or group.scheduled_at != at
 
@@ -257,7 +257,7 @@ def _write(composer: Composer, how: str, at: datetime | None, slot: ChosenSlot |
 
 
 def _changed_metadata(composer: Composer) -> dict[str, str] | None:
-    """Return the metadata of the composed post with other tags; None if the form has no others than the post."""
+    """Return the metadata of a composed post with other tags; None if the form has no others than the post."""
     before = composer.group.metadata if composer.group else {}
     if "tags" not in composer.page.request.POST or split_tags(composer.content.tags) == tags_of_metadata(before):
         return None

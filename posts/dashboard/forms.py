@@ -182,7 +182,7 @@ def _field(name: str, rule: Mapping[str, Any], *, needed: bool) -> forms.Field |
 
 
 def _label(name: str, rule: Mapping[str, Any]) -> str:
-    """Return what pages call a platform option, in the language of the page."""
+    """Return the label of the form field for a platform option, in the language of the page."""
     return _(rule["title"]) if rule.get("title") else option_name(name)
 
 

@@ -71,7 +71,7 @@ def change_thread(
 
 
 def _focus_after(change: str, index: int, count: int) -> ThreadFocus:
-    """Return what gets the focus after a button: what it changed, or its neighbour, and the button itself if it is left."""
+    """Return what gets the focus after a button of a thread: what it changed, its neighbour, or the button itself."""
     match change:
         case "up" if index > 1:
             return ThreadFocus("up", index - 1)
@@ -107,7 +107,7 @@ def split_into_segments(texts: Sequence[str], rules: TextRules, most: int) -> li
 
 
 def _fitting_beginning(text: str, rules: TextRules) -> str:
-    """Return the beginning of a text that fits into one post of a platform, cut between words; the text itself if it fits."""
+    """Return the beginning of a thread's text that fits into one post, cut between words; the text itself if it fits."""
     beginning = text[: CHARACTERS_READ_PER_UNIT * rules.max_length]
     for _, limit, count in ((rules.counted_as, rules.max_length, rules.count), *rules.additional_limits):
         cut = cut_to_limit(beginning, limit, count)

@@ -209,7 +209,7 @@ def _restore_queue(page: WorkspacePage, offer: UndoOffer) -> HttpResponse:
 
 
 def _back_to_composer(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
-    """Cancel a new post and open the composer with its content."""
+    """Undo the publishing of a new post: cancel it and open the composer with its content."""
     services.cancel_post(caller=page.caller, post_group_id=group.id)
     draft = copy_post_to_composer_draft(page, group, when=offer.when)
     messages.success(page.request, _("Undone: nothing was published. Your text is back in the composer."))
@@ -217,7 +217,7 @@ def _back_to_composer(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -
 
 
 def _back_to_draft(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
-    """Cancel a post that was a draft before, and create the draft again."""
+    """Undo the scheduling of a draft: cancel the post, and create the draft again."""
 
     def cancel_and_create() -> Any:
         services.cancel_post(caller=page.caller, post_group_id=group.id)
@@ -269,7 +269,7 @@ def _back_as_new_post(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -
 
 
 def _create_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> str:
-    """Create a deleted draft or a cancelled scheduled post again, from its stored content; return the id of the new post."""
+    """Undo a deletion: create the draft or scheduled post again from its stored content; return the new id."""
     draft = offer.status == GroupStatus.DRAFT
     return _undo_once(page, offer, lambda: _created_again(page, group, offer, draft=draft))
 

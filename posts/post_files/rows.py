@@ -111,7 +111,7 @@ def content_of_row(row: FileRow, names: AccountNames, zone: ZoneInfo) -> RowCont
 
 
 def _instant(cell: str, zone: ZoneInfo) -> datetime:
-    """Return the instant that a cell names: a local time of the zone, or a time with an offset. Raises ValueError."""
+    """Return the instant in a cell of a file's row: a local time of the zone, or one with an offset. Raises ValueError."""
     try:
         if len(cell) < len("2027-01-31T09:00"):
             raise ValueError

@@ -83,7 +83,7 @@ def _step_done(state: TargetState, progress: Progress) -> Decision:
 
 
 def _certainty_after_step(state: TargetState, progress: Progress) -> Certainty:
-    """Return the certainty after a step that left more to do; a doubt ends when the segment that it is about is published.
+    """Return, for a decision, the certainty after a step that left more to do; a doubt ends with its segment.
 
     Otherwise it remains, because another copy may have been sent earlier, or the platform contradicts itself.
     """
@@ -95,7 +95,7 @@ def _certainty_after_step(state: TargetState, progress: Progress) -> Certainty:
 
 
 def _certainty_if_absent(state: TargetState) -> Certainty:
-    """Return the certainty once it is proven that the step in doubt has published nothing."""
+    """Return, for a decision, the certainty once it is proven that the step in doubt has published nothing."""
     if state.published:
         return Certainty.CONFIRMED
     return Certainty.SENT if state.segments else Certainty.DISPROVED
@@ -124,7 +124,7 @@ def _worker_died(state: TargetState, fact: AttemptBegins) -> Decision:
 
 
 def _step_failed(state: TargetState, error: errors.PlatformError) -> Retry | Finish:
-    """Decide whether to retry or to end publishing a post, after the platform refused a step or the step failed otherwise.
+    """Decide whether the publisher retries or ends a post after the platform refused a step or the step failed.
 
     A rejection is an answer about the post itself, so it ends the doubt about the attempt before it.
     """
@@ -148,13 +148,13 @@ def _step_failed(state: TargetState, error: errors.PlatformError) -> Retry | Fin
 
 
 def _applies_to_earlier_attempts(state: TargetState) -> bool:
-    """Return whether a platform's rejection of the last attempt proves that no earlier attempt has published the post."""
+    """Return, for a decision, whether a rejection proves that no earlier attempt has published the post."""
     searched_or_preparing = state.in_doubt or not state.publishes
     return state.retry_safety == "idempotent" or (state.retry_safety == "verifiable" and searched_or_preparing)
 
 
 def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple[str, bool]:
-    """Decide which API error code a platform's error in publishing has, and whether a retry would be pointless."""
+    """Decide which API error code a platform's error has in the decision, and whether a retry would be pointless."""
     match error:
         case errors.ContentRejected():
             return "PLATFORM_REJECTED", True
@@ -168,7 +168,7 @@ def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple
 
 
 def _failed(state: TargetState, problem: TargetProblem) -> Finish:
-    """Decide that publishing a post has failed, or that its outcome is unconfirmed if the post may be published after all."""
+    """Decide that publishing has failed, or is unconfirmed if the post may be published after all."""
     if state.published:
         return _published(replace(state.published, note=problem.message))
     if state.may_already_be_published:

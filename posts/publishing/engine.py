@@ -87,7 +87,7 @@ def continue_attempt(attempt: Attempt) -> None:
 
 @contextmanager
 def _logged_errors(target: PostTarget, writer: DatabaseWriter) -> Iterator[None]:
-    """Return a context manager for a part of publishing a post, which logs exceptions and then postpones the post.
+    """Return a context manager of the engine that logs exceptions while a post is published, and postpones the post.
 
     When the database fails, the claim's lease expires and another worker continues.
     """
@@ -138,7 +138,7 @@ def _commit_first_steps(attempts: Sequence[Attempt], writer: DatabaseWriter) -> 
 
 
 def _take_steps(attempt: Attempt) -> Decision:
-    """Publish a post at its platform step by step until it is finished or has to wait; returns that decision."""
+    """Let the engine publish a post step by step until it is finished or has to wait; returns that decision."""
     while True:
         state = attempt.state
         fact = attempt.fault or (_search(attempt) if state.must_search else _step(attempt))
@@ -181,7 +181,7 @@ def _step(attempt: Attempt) -> Fact:
 
 
 def _search(attempt: Attempt) -> Fact:
-    """Ask the platform if the last attempt, which got no clear answer, published the post."""
+    """Let the engine ask the platform if the last attempt, which got no clear answer, published the post."""
     now = timezone.now()
     settled_at = (attempt.last_try_at or now) + timedelta(seconds=attempt.adapter.settles_seconds)
     unsettled_until = settled_at if settled_at > now else None
@@ -225,7 +225,7 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
 
 
 def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:
-    """Return the decision that stops an attempt before its next step; None if the step may begin.
+    """Return the decision by which the engine stops an attempt before its next step; None if the step may begin.
 
     Workspace and account are checked before a post is sent again, and after a long preparation read again, too.
     """

@@ -45,7 +45,7 @@ class Recurrence:
     exdates: Collection[datetime] = field(default_factory=frozenset)
 
     def occurrences(self, after: datetime, until: datetime) -> Iterator[Occurrence]:
-        """Yield the occurrences later than `after` and not later than `until`, in order, each instant once."""
+        """Yield the occurrences of this Recurrence later than `after` and not later than `until`, in order, each once."""
         last_at: datetime | None = None
         for occurrence in self._nominal_occurrences(after, until):
             if occurrence.local not in self.exdates and occurrence.at != last_at:
@@ -53,7 +53,7 @@ class Recurrence:
                 yield occurrence
 
     def next_occurrence(self, after: datetime) -> Occurrence | None:
-        """Return the first occurrence later than `after`, or None if there is none within ten years."""
+        """Return the first occurrence of this Recurrence later than `after`, or None if there is none within ten years."""
         return next(self.occurrences(after, after + timedelta(days=366 * SEARCHED_YEARS)), None)
 
     def local_times_at(self, at: datetime) -> list[datetime]:
@@ -97,7 +97,7 @@ class Recurrence:
 
 
 def _engine_arguments(rule: RecurrenceRule, starts_at: datetime) -> dict[str, Any]:
-    """Return the engine's BY arguments; what the rule does not say comes from the start, as RFC 5545 says."""
+    """Return dateutil's BY arguments for a recurrence rule; what the rule does not say comes from the start (RFC 5545)."""
     arguments: dict[str, Any] = {name.lower(): values for name, values in rule.lists.items()}
     if rule.weekdays:
         arguments["byweekday"] = [dateutil_rrule.weekday(day, number) for day, number in _engine_weekdays(rule)]
@@ -117,7 +117,7 @@ def _engine_arguments(rule: RecurrenceRule, starts_at: datetime) -> dict[str, An
 
 
 def _engine_weekdays(rule: RecurrenceRule) -> Iterator[tuple[int, int | None]]:
-    """Yield the rule's weekdays: either all numbered or none, because the engine takes a mixture as an intersection."""
+    """Yield the weekdays of a recurrence rule for dateutil: either all numbered or none, as it intersects a mixture."""
     numbered = any(number for _, number in rule.weekdays)
     weeks = WEEKS_IN_MONTH if rule.frequency == "MONTHLY" or "BYMONTH" in rule.lists else WEEKS_IN_YEAR
     for day, number in rule.weekdays:
@@ -146,11 +146,11 @@ def _later_period(rule: RecurrenceRule, begin: datetime, local: datetime) -> dat
 
 
 class _SearchEnded(Exception):
-    """Raised inside the search for matches of a rule when it has gone far enough."""
+    """Raised inside the search for occurrences of a rule when it has gone far enough."""
 
 
 class _BoundedEngine(dateutil_rrule.rrule):
-    """dateutil's search for matches of a rule, ended after a number of periods; alone, it goes on to the year 9999.
+    """dateutil's search for occurrences of a rule, ended after a number of periods; alone, it goes on to the year 9999.
 
     For a rule that matches nothing, such as the 30th of February, that takes seconds. The engine reads `_byeaster`, which no
     rule here sets, once for each year or month that it comes to; this property counts the reads.

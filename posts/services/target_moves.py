@@ -14,7 +14,7 @@ from posts.states import TargetStatus
 
 
 class TargetTime(NamedTuple):
-    """The time of a target to write; `slot`: it is a slot of the account."""
+    """The time to which a target of a post is moved; `slot`: it is a slot of the account."""
 
     at: datetime | None
     slot: bool

@@ -87,7 +87,7 @@ def _open_links(token: str) -> QuerySet[SignInLink]:
 
 
 def _create_invited_user(email: str) -> User | None:
-    """Create the user of an invited address. With two links at once, the lock of the invitation lets only one create it."""
+    """Create the user of an invited address that opens a sign-in link; of two links at once, only one creates it."""
     list(selectors.open_invitations_of_address(email=email).select_for_update(of=("self",)))
     if person := selectors.user_who_signs_in_by_email(email=email):
         return person
@@ -95,7 +95,7 @@ def _create_invited_user(email: str) -> User | None:
 
 
 def _may_become_user(email: str) -> bool:
-    """Return whether a sign-in with this address creates a user: it is invited, and no operator or closed account has it."""
+    """Return whether a sign-in link creates a user: the address is invited, and no operator or closed account has it."""
     is_taken = User.objects.filter(email=email, email_verified=True).exists()
     return not is_taken and selectors.open_invitations_of_address(email=email).exists()
 

@@ -251,7 +251,7 @@ def _set_pause(caller: Caller, workspace: Workspace, *, pausing: bool) -> None:
 
 
 def _unused_slug(name: str) -> str:
-    """Return a slug made from the workspace's name, with a short suffix if another workspace already has that slug."""
+    """Return a slug for a new workspace from its name, with a short suffix if another workspace has that slug."""
     base = slugify(name)[:60] or "workspace"
     return _suffixed(base) if Workspace.objects.filter(slug=base).exists() else base
 
@@ -275,7 +275,7 @@ def _provisioners() -> list[WorkspaceCreationHook]:
 
 
 def _change(workspace: Workspace, changes: dict[str, Any], *, dry_run: bool = False) -> None:
-    """Set and save fields of a workspace; in a dry run, only set them. Raises NotFound if the workspace was just deleted."""
+    """Set fields of a workspace and save them unless this is a dry run. Raises NotFound if it was just deleted."""
     changes = {**changes, "updated_at": timezone.now()}
     for name, value in changes.items():
         setattr(workspace, name, value)

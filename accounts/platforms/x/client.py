@@ -125,7 +125,7 @@ def _problem(content: Mapping[str, Any]) -> str:
 
 
 def _reason(content: Mapping[str, Any]) -> str:
-    """Return the explanation in an error response of X's API: the first message about a parameter, or else the title.
+    """Return the explanation in an error response to X's API client: a message about a parameter, or else the title.
 
     The message says more than the title.
     """
@@ -136,7 +136,7 @@ def _reason(content: Mapping[str, Any]) -> str:
 
 
 def _reset_header(headers: Mapping[str, str]) -> str:
-    """Return the name of the HTTP header in which X says when the exhausted rate limit is reset.
+    """Return the HTTP header in which a response to X's API client says when the rate limit is reset.
 
     If several limits are exhausted, it is the one that is reset last.
     """

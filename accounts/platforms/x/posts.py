@@ -114,7 +114,7 @@ def _after_post(api: Api, content: Content, progress: Progress, post_id: str) ->
 
 
 def _earlier_post_id(api: Api, content: Content, progress: Progress) -> str | NotPublishedProof:
-    """Search for the X post that an interrupted attempt has created. Returns the post's id, or proof (a NotPublishedProof).
+    """Search for the X post that an interrupted attempt has created. Returns its id, or a NotPublishedProof.
 
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
     """
@@ -169,12 +169,12 @@ def _references(post: Mapping[str, Any]) -> dict[Any, Any]:
 
 
 def _media_of(post: Mapping[str, Any]) -> list[str]:
-    """Return the ids of an X post's media, which are the last parts of its media keys."""
+    """Return the ids of the media of an X post, which are the last parts of its media keys."""
     return [str(key).rpartition("_")[2] for key in _attached(post, "media_keys")]
 
 
 def _attached(post: Mapping[str, Any], name: str) -> list[Any]:
-    """Return the media keys or the poll ids that X lists among a post's attachments."""
+    """Return the media keys or poll ids that X lists among the attachments of an X post."""
     return _list(object_or_empty(post.get("attachments")).get(name))
 
 
@@ -189,12 +189,12 @@ def _text_as_sent(post: Mapping[str, Any]) -> str:
 
 
 def _comparable(text: str) -> str:
-    """Return an X post's text for comparisons: without white space, which X trims, and without https://, which X adds."""
+    """Return the text of an X post for the search: without white space, which X trims, and https://, which X adds."""
     return "".join(unicodedata.normalize("NFC", _PROTOCOL.sub("", text)).split())
 
 
 def _letters(text: str) -> str:
-    """Return the letters and digits of an X post's text, for comparisons.
+    """Return the letters and digits in the text of an X post, for the search for a published post.
 
     A text without any is returned without white space.
     """

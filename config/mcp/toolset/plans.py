@@ -127,7 +127,7 @@ def plan_change(caller: Caller, post_group_id: str, change: str, **arguments: An
 def commit_plan(caller: Caller, plan_id: str, wait: bool = False) -> dict[str, Any]:
     """Run the MCP tool commit_plan and return the post group. An agent in dry_run mode learns only that it would work."""
     dry_run = caller.mode == AgentMode.DRY_RUN
-    with _errors_for_a_model():
+    with _errors_in_terms_of_tools():
         committed = commit_plan_by_id(caller=caller, plan_id=plan_id, dry_run=dry_run)
     stored = committed.stored
     if dry_run and committed.plan:
@@ -147,7 +147,7 @@ def commit_plan(caller: Caller, plan_id: str, wait: bool = False) -> dict[str, A
 def _plan(
     caller: Caller, operation: str, arguments: dict[str, Any], *, post_group_id: str = "", workspace_id: str | None = None
 ) -> dict[str, Any]:
-    with _errors_for_a_model():
+    with _errors_in_terms_of_tools():
         request = _as_json(arguments)
         if "targets" in request:
             request["targets"] = _targets_with_platforms(workspace_id or workspace_id_of(caller), request["targets"])
@@ -157,7 +157,7 @@ def _plan(
 
 
 def _targets_with_platforms(workspace_id: str, targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return targets as the API takes them, which names the platform too. Raises ValidationFailed for unknown accounts."""
+    """Return a tool's targets as the API takes them, with the platform. Raises ValidationFailed for unknown accounts."""
     platforms = platforms_of_accounts(workspace_id=workspace_id, account_ids=[target["account_id"] for target in targets])
     unknown = [
         {"field": f"targets[{index}].account_id", "code": "not_found", "message": "This account does not exist."}
@@ -181,8 +181,8 @@ def _as_json(value: Any) -> Any:
 
 
 @contextmanager
-def _errors_for_a_model() -> Iterator[None]:
-    """Return a context manager that rewords errors of the API: they name the arguments of tools, and the tool to use next."""
+def _errors_in_terms_of_tools() -> Iterator[None]:
+    """Return a context manager that rewords API errors for MCP tools: they name arguments of tools, and the next tool."""
     try:
         yield
     except (ApiError, serializers.ValidationError) as caught:
