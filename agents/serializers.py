@@ -72,7 +72,7 @@ class AgentsQuery(PageQuery):
 
 
 class CreateAgentSerializer(WriteBody):
-    """The API request to register an agent."""
+    """The body of the API request to register an agent."""
 
     workspace_id = fields.Identifier("wrk")
     owner_user_id = fields.Identifier("usr", help_text="The workspace's owner.")
@@ -100,7 +100,7 @@ class AgentCreatedSerializer(AgentEnvelope):
 
 
 class UpdateAgentSerializer(WriteBody):
-    """The API request to change an agent. Fields that the request leaves out do not change; null removes a setting."""
+    """The body of the API request to change an agent. Omitted fields do not change; null removes a setting."""
 
     name = fields.Name(required=False)
     scopes = scope_list_field(required=False)
@@ -192,7 +192,7 @@ class NetworkField(fields.Text):
 
 
 class CreateApiKeySerializer(WriteBody):
-    """The API request to create a workspace API key."""
+    """The body of the API request to create a workspace API key."""
 
     workspace_id = fields.Identifier("wrk")
     name = fields.Name()

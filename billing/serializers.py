@@ -165,6 +165,6 @@ PortalSessionPreview = dry_run_serializer_class(
 
 
 class EventReceivedSerializer(serializers.Serializer):
-    """The API response to an event that the payment processor sent, after the event was verified and stored."""
+    """The API response of billing to an event that the payment processor sent, once it is verified and stored."""
 
     received = serializers.BooleanField()

@@ -29,7 +29,7 @@ def is_file_of_asset(key: str) -> bool:
 
 
 def list_assets(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[MediaAsset]:
-    """Return a page of a workspace's media assets, newest first. Raises ScopeMissing, NotFound."""
+    """Media query: return a page of a workspace's assets, newest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, LIST_SCOPES, write=False)
     return paginate_newest_first(
         undeleted_assets_of_all_workspaces().filter(workspace_id=workspace_id), limit=limit, cursor=cursor
@@ -39,7 +39,7 @@ def list_assets(*, caller: Caller, workspace_id: str, limit: int, cursor: str | 
 def search_assets(
     *, caller: Caller, workspace_id: str, words: str = "", kind: str | None = None, limit: int, cursor: str | None = None
 ) -> Page[MediaAsset]:
-    """Return a page of the media assets whose file name or alt text contains every search word, newest first.
+    """Media query: return a page of the assets whose file name or alt text contains every search word, newest first.
 
     Each page examines at most MAX_ASSETS_SEARCHED_PER_PAGE uploads, so it may be empty although more follow. Only the
     first MAX_SEARCH_WORDS words count. Raises ScopeMissing, NotFound.
@@ -87,5 +87,5 @@ def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> Medi
 
 
 def assets_by_id(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
-    """Return the workspace's media assets with these ids as a dict by id, loaded with one query."""
+    """Media query: return the workspace's assets with these ids as a dict by id."""
     return undeleted_assets_of_all_workspaces().filter(workspace_id=workspace_id).in_bulk(list(ids))

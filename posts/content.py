@@ -94,7 +94,7 @@ class PostEdit:
 
     @property
     def changed_fields(self) -> list[str]:
-        """Return the names of the post fields that this edit changes, in alphabetical order."""
+        """Return the names of the fields of a post that this PostEdit changes, in alphabetical order."""
         values = {"text": self.text, "targets": self.targets, "media": self.media, "metadata": self.metadata}
         given = [name for name, value in values.items() if value is not None]
         return sorted(given if self.scheduled_at is UNCHANGED else [*given, "scheduled_at"])

@@ -68,7 +68,7 @@ class GroupChange:
 
     @property
     def charges_by_due(self) -> list[tuple[datetime, list[PublishingCharge]]]:
-        """Return the prices that this change reserves, grouped by the time when the targets are due, earliest first.
+        """Return the prices that this GroupChange of a plan reserves, by the time when targets are due, earliest first.
 
         Sandbox targets cost nothing.
         """

@@ -138,7 +138,7 @@ def is_released(group: PostGroup) -> bool:
 def build_target(
     group: PostGroup, position: int, given: TargetToValidate, at: datetime | None, now: datetime, *, slot: bool
 ) -> PostTarget:
-    """Return the unsaved target of a new or edited post group; it is due at `at`, or now, only if the group is released."""
+    """Build the unsaved target of a new or edited post group; it is due at `at`, or now, only if the group is released."""
     return PostTarget(
         group=group,
         account=given.account,

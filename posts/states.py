@@ -52,7 +52,7 @@ class Certainty(TextChoices):
 
     @property
     def final_status(self) -> TargetStatus:
-        """Return the status of a target whose publishing ends with this certainty."""
+        """Return the final TargetStatus that follows from this Certainty when publishing ends."""
         return next(status for status, certainties in CERTAINTIES_BY_FINAL_STATUS.items() if self in certainties)
 
 
@@ -99,7 +99,7 @@ UNFINISHED_TARGET_STATUSES = frozenset(
 
 
 def target_cost_cents(status: str, price_cents: int) -> int:
-    """Return what a post target with this status and price costs: nothing if it failed or was cancelled."""
+    """Return what a target costs by its status and price: nothing if it failed or was cancelled."""
     return 0 if status in (TargetStatus.FAILED, TargetStatus.CANCELLED) else price_cents
 
 

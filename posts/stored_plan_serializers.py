@@ -109,7 +109,7 @@ class PlannedRequestEchoSerializer(serializers.Serializer):
 
 
 class PlannedChangeSerializer(OneOf):
-    """What a plan would change: one post group, several, or the times of posts."""
+    """What a stored plan would change, in API responses: one post group, several, or the times of posts."""
 
     alternatives = (responses.PostGroupSerializer, responses.PostGroupsEnvelope, MovedPostsSerializer)
 

@@ -64,7 +64,7 @@ class WorkspacesQuery(PageQuery):
 
 
 class CreateWorkspaceSerializer(WriteBody):
-    """The API request to create a workspace."""
+    """The body of the API request to create a workspace."""
 
     owner_user_id = fields.Identifier("usr", help_text="The user who is to own it.")
     name = fields.Name()
@@ -128,7 +128,7 @@ class WorkspaceExportSerializer(serializers.Serializer):
 
 
 class UserSerializer(serializers.ModelSerializer):
-    """The API representation of a user. Fields without a value are left out."""
+    """The API representation of a user, in which fields without a value are left out."""
 
     optional_fields = ("identity_provider_user_id", "display_name")
     identity_provider_user_id = serializers.CharField(source="identity_subject", required=False)

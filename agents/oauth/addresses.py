@@ -29,7 +29,7 @@ def resource_at(path: str) -> str:
 
 
 def bearer_challenge(path: str, **parameters: str) -> str:
-    """Return a WWW-Authenticate header that leads clients to the metadata of the resource at this path (RFC 9728)."""
+    """Return the WWW-Authenticate header with the address of the metadata of the resource at this path (RFC 9728)."""
     parameters = {
         "resource_metadata": f"{settings.BASE_URL}{RESOURCE_METADATA_PATH}{path}",
         "scope": " ".join(OAUTH_SCOPES),

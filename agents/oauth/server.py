@@ -88,7 +88,7 @@ class AgentGrantValidator(RequestValidator):
         return is_registered(redirect_uri, request.client.redirect_uris)
 
     def get_default_redirect_uri(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> str | None:
-        """Return the redirect URI of a request without one: of the code that is exchanged, or the client's only one."""
+        """Tell the OAuth server the redirect URI of a request without one: of its code, or the client's only one."""
         if exchanged := getattr(request, "grant", None):
             return str(exchanged.redirect_uri)
         registered = request.client.redirect_uris
@@ -164,7 +164,7 @@ class AgentGrantValidator(RequestValidator):
 
 
 def read_authorization_request(parameters: Parameters, *, asked_by: str) -> RequestedAccess:
-    """Return what an OAuth client asks for at /oauth/authorize.
+    """Let the OAuth server read what a client asks for at /oauth/authorize.
 
     Raises FatalClientError if the client or its redirect URI is not valid, so that only the person may be told, and other
     OAuth2Errors to be sent to the client (`error_redirect`); InvalidClientMetadata and RateLimited as `fetch_client` does.
@@ -185,7 +185,7 @@ def read_authorization_request(parameters: Parameters, *, asked_by: str) -> Requ
 
 
 def read_device_request(parameters: Parameters, *, asked_by: str) -> RequestedAccess:
-    """Return what an OAuth client asks for at the beginning of the device flow. Raises as `read_authorization_request`."""
+    """Let the OAuth server read what a client asks for in the device flow. Raises as `read_authorization_request`."""
     body = urlencode(_known(parameters, _DEVICE_PARAMETERS))
     request = Request(f"{issuer()}/oauth/device", "POST", body, _FORM)
     try:

@@ -106,7 +106,7 @@ def run_or_replay(keyed: KeyedRequest, work: Callable[[], Any]) -> Any:
 
 
 def stored_answer_write(keyed: KeyedRequest, answer: StoredAnswer) -> Write:
-    """Return the write of the response to store, whose subject is `keyed`. It fails if another request uses the key."""
+    """Return the write that stores the answer for an Idempotency-Key; it fails if another request uses the key."""
     now = timezone.now()
     record = IdempotencyRecord(
         id=keyed.record_id,

@@ -54,7 +54,7 @@ class IncomingBody:
 
     @property
     def is_ready(self) -> bool:
-        """Return whether the request body can be read or refused now: it is complete, too long or invalid."""
+        """Return whether this IncomingBody can be read or refused now: it is complete, too long or invalid."""
         return self.is_complete or self.is_too_long or self.fault is not None
 
     def feed(self, data: bytes) -> bytes:

@@ -111,7 +111,7 @@ class Call:
 
 @dataclass
 class Reply:
-    """A successful response of an API operation: its `data` and its HTTP `status`, which selects the serializer.
+    """What a view method returns for a successful API operation: its `data`, and its HTTP `status`.
 
     `body` is given instead of `data` by frequent reads, whose JSON data is made without a serializer.
     `reload_after_commit` runs after the commit and returns newer data, for `wait` for example. `response` is an answer other

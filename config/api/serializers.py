@@ -28,7 +28,7 @@ def shared_serializer_instance(serializer: type[AnySerializer]) -> AnySerializer
 
 
 def _build_fields(made: serializers.BaseSerializer) -> None:
-    """Build all nested fields of a shared serializer in advance, because threads must not build them at the same time."""
+    """Build all nested fields of a serializer that requests share, because threads must not build them at once."""
     for field in getattr(made, "fields", {}).values():
         _build_fields(getattr(field, "child", field))
 
@@ -107,7 +107,7 @@ class OneOf(serializers.Serializer):
     alternatives: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
 
     def to_representation(self, instance: Any) -> Any:
-        """Return a response's JSON data by means of the alternative serializer whose fields equal the keys of the data."""
+        """Serialize a response with that alternative serializer whose fields equal the keys of the data."""
         shared = map(shared_serializer_instance, self.alternatives)
         serializer = next(each for each in shared if each.fields.keys() == instance.keys())
         return serializer.to_representation(instance)

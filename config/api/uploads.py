@@ -179,7 +179,7 @@ def purge_upload_temp_files(older_than: timedelta) -> int:
 
 @extend_schema_field({"type": "string", "format": "binary"})
 class MultipartFileField(serializers.Field):
-    """An uploaded file in a multipart form, as a serializer field."""
+    """A serializer field for an uploaded file in a multipart form."""
 
     def to_internal_value(self, data: Any) -> ReceivedFile:
         if not isinstance(data, ReceivedFile):
@@ -191,7 +191,7 @@ class MultipartFileField(serializers.Field):
     {"type": "string", "contentEncoding": "base64", "pattern": "^[A-Za-z0-9+/]+={0,2}$", "maxLength": MAX_BASE64_LENGTH}
 )
 class Base64FileField(serializers.Field):
-    """An uploaded file in a JSON body, as a serializer field: base64 with padding and without line breaks."""
+    """A serializer field for an uploaded file in a JSON body: base64 with padding and without line breaks."""
 
     def to_internal_value(self, data: Any) -> ReceivedFile:
         if not isinstance(data, str):

@@ -46,7 +46,7 @@ def notice_recipients(*, workspace_id: str, kind: NoticeKind) -> list[User]:
 
 
 def can_receive_email(user: User) -> bool:
-    """Return whether the user can get notices: active, with an e-mail address verified by the identity provider if any."""
+    """Return whether a member can get e-mail notices: active, with an address verified by the identity provider if any."""
     verified = (
         user.email_verified or not user.identity_subject
     )  # users without an identity provider have their address from us

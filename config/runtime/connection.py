@@ -67,7 +67,7 @@ class AnswerWriter:
         return not self._unsent and self._file is None
 
     def sendall(self, data: bytes) -> None:
-        """Send as much of the response as the client takes now; the worker's main loop sends the rest. Called in a thread.
+        """Send as much of the response as the client takes now, called in a thread; the worker's main loop sends the rest.
 
         It waits only while more than MAX_UNSENT_BYTES of earlier data are unsent.
         """
@@ -113,7 +113,7 @@ class AnswerWriter:
         raise OSError("The main loop ends the connection.")
 
     def close(self) -> None:
-        """Discard the part of the response that is not sent yet."""
+        """Discard the part of the response to the client that this AnswerWriter has not sent yet."""
         self._unsent.clear()
         if self._file:
             self._file.close()

@@ -92,7 +92,7 @@ def _remove_unused_file(field: str, key: str) -> None:
 
 
 def purge_deleted_files(*, limit: int = 200) -> int:
-    """Try again to remove the files of up to `limit` deleted media assets; returns for how many assets this succeeded."""
+    """Try again to delete the files of up to `limit` deleted media assets; returns for how many assets this succeeded."""
     has_file = ~Q(storage_key="") | ~Q(thumbnail_key="")
     deleted = MediaAsset.objects.filter(has_file, status=MediaAsset.Status.DELETED)
     return _remove_unused_files(deleted.order_by("deleted_at")[:limit])

@@ -96,7 +96,7 @@ class CalendarDay:
 
     @property
     def _first_time_to_come(self) -> datetime:
-        """Return the next local time that a person can still choose without haste: some minutes ahead, in steps of five."""
+        """Return the next local time that the calendar offers for a post: some minutes ahead, in steps of five."""
         soon = (self.now + TIME_STEP).replace(second=0, microsecond=0)
         return soon + timedelta(minutes=-soon.minute % 5)
 

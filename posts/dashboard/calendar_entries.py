@@ -126,7 +126,7 @@ def _shortened(text: str, characters: int) -> str:
 
 
 def targets_at_moment(targets: Iterable[_Target], moment: datetime | None) -> list[_Target]:
-    """Return the targets of a post that have this time, or that have none, without cancelled ones."""
+    """Return the targets of a post that a calendar entry stands for: those with its time, without cancelled ones."""
     return [each for each in targets if each.scheduled_at == moment and each.status != TargetStatus.CANCELLED]
 
 

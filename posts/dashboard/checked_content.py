@@ -53,7 +53,7 @@ class CheckedTarget:
 
     @property
     def unit_left(self) -> str:
-        """Return the words after the number of characters that the text of this CheckedTarget may still get."""
+        """Return the words after the remaining length of this CheckedTarget's text: characters left, or bytes left."""
         return _("bytes left") if self._counts_bytes else _("characters left")
 
     @property

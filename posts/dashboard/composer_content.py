@@ -71,7 +71,7 @@ class ComposerContent:
         return [target["connected_account_id"] for target in self.targets]
 
     def append_text(self, target: dict[str, Any] | None, text: str) -> None:
-        """Append a text to that of a target, or to the shared one; the space before it is dropped where there is some."""
+        """Append a text to the composer's text of a target, or to the shared one, without a second space between them."""
         before = self.text if target is None or target["text"] is None else target["text"]
         after = before + (text if before[-1:].strip() else text.lstrip())
         if target is None:

@@ -112,7 +112,7 @@ def record_decision(attempt: Attempt, decision: Decision) -> None:
 
 
 def _values(attempt: Attempt, decision: Wait | Retry | Finish) -> dict[str, Any]:
-    """Return what a decision writes to a target's row, beside what all of them write."""
+    """Return what an outcome writes to a target's row, beside what all of them write."""
     target = attempt.target
     match decision:
         case Wait(progress=Progress() as progress):
@@ -152,7 +152,7 @@ def postpone(target: PostTarget, writer: DatabaseWriter, *, until: datetime) -> 
 
 
 def _write(target: PostTarget, writer: DatabaseWriter, changes: Mapping[str, Any], *, final: bool = False) -> None:
-    """Update a post target's row; raise ClaimLost if another worker has claimed it or its status forbids the change."""
+    """Write an outcome to a post target's row. Raises ClaimLost if another worker has claimed it or its status forbids it."""
     states = statuses_before(changes["status"]) if "status" in changes else ()
     update = TargetUpdate(target, {**changes, "updated_at": timezone.now()}, states)
     if not writer.write(write_final_outcomes if final else apply_fenced_updates, update):

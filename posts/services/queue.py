@@ -65,7 +65,7 @@ class QueueChange:
     week: date | None = None
 
     def week_to_skip(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
-        """Return when the week begins and ends that is skipped; it begins on Monday in the workspace's time zone."""
+        """Return when the week begins and ends that this QueueChange skips, from Monday in the workspace's time zone."""
         day = self.week or timezone.now().astimezone(zone).date()
         monday = datetime.combine(day - timedelta(days=day.weekday()), datetime.min.time())
         return first_instant_at_local_time(monday, zone), first_instant_at_local_time(
@@ -129,7 +129,7 @@ def plan_queue(caller: Caller, change: QueueChange, *, dry_run: bool = False) ->
 
 
 def queued_targets(account: ConnectedAccount) -> QuerySet[PostTarget]:
-    """Return the next 100 targets that are scheduled to an account, earliest first, with their post groups."""
+    """Return the next 100 targets in the queue of an account, earliest first, with their post groups."""
     now = timezone.now()
     return _scheduled_targets(account, now, now + 2 * MAX_SCHEDULE_AHEAD).select_related("group")[:MAX_MOVED_POSTS]
 

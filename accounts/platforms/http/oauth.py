@@ -193,7 +193,7 @@ def basic_header(client_id: str, client_secret: str) -> dict[str, str]:
 
 
 def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the stored OAuth tokens, updated with a token response, which may lack a new refresh token."""
+    """Return an account's stored tokens, updated with a platform's token response, which may lack a new refresh token."""
     tokens = {**before, "access_token": str(answer["access_token"])}
     if refresh := answer.get("refresh_token"):
         tokens["refresh_token"] = str(refresh)
@@ -201,7 +201,7 @@ def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[
 
 
 def token_expiry(answer: Mapping[str, Any]) -> datetime | None:
-    """Return when the access token in an OAuth token response expires; None if the response does not say."""
+    """Return when the access token in a platform's token response expires; None if the response does not say."""
     seconds = answer.get("expires_in")
     if isinstance(seconds, str) and seconds.isascii() and seconds.isdecimal():
         seconds = int(seconds[:12])
