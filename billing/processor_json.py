@@ -35,7 +35,7 @@ _SUBSCRIPTION, _INVOICE = "customer.subscription.", "invoice."
 
 @dataclass(frozen=True)
 class SubscriptionState:
-    """The plan, status and times of a subscription at the payment processor.
+    """The plan, status and times of a subscription, as read from the payment processor's JSON.
 
     `workspace_id` is from its metadata, or else "".
     """

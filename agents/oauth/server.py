@@ -224,12 +224,12 @@ def revocation_response(parameters: Parameters) -> Answer:
 
 
 def success_redirect(requested: RequestedAccess, code: str) -> str:
-    """Return the address at which an OAuth client gets its authorization code."""
+    """Return the address to which the OAuth server sends a client's user back with the authorization code."""
     return _redirect(requested.redirect_uri, [("code", code)], requested.state)
 
 
 def error_redirect(redirect_uri: str, error: OAuth2Error, state: str | None) -> str:
-    """Return the address at which an OAuth client is told about an error."""
+    """Return the address to which the OAuth server sends a client's user back with an error."""
     described = [("error_description", error.description)] if error.description else []
     return _redirect(redirect_uri, [("error", error.error), *described], state)
 

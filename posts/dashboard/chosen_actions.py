@@ -87,7 +87,7 @@ class ChosenAction:
 def prepare_action(
     page: WorkspacePage, action: ChosenAction, group: PostGroup, move: TimeShift, version: int | None
 ) -> PreparedAction:
-    """Prepare an action on a post, whose content must have the `version` that was shown, if it was. Raises API errors."""
+    """Prepare an action on a chosen post, whose content must have the `version` that was shown, if any. Raises API errors."""
     if version not in (None, group.content_version):
         raise Conflict("Somebody else changed the group in the meantime.")
     return action.prepare(page, group, move)

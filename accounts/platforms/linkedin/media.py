@@ -25,7 +25,7 @@ VIDEO_SECONDS = 1800.0  # timeout of all parts together
 UNREADABLE_STATUS_WAIT_SECONDS: dict[MediaKind, int] = {"image": 5, "gif": 5, "video": 60, "document": 30}
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2, 30
 MAX_CHECKS = 60  # half an hour
-MAX_CHECKS_IF_LOST = 4  # LinkedIn may not find a recent upload everywhere yet
+MAX_CHECKS_IF_NOT_FOUND = 4  # LinkedIn may not find a recent upload everywhere yet
 
 Files = tuple[MediaFile, ...]
 
@@ -71,7 +71,7 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
                 return ready if state["looks"] else later
             if error.status != 404:
                 raise
-            if state["looks"] < MAX_CHECKS_IF_LOST:
+            if state["looks"] < MAX_CHECKS_IF_NOT_FOUND:
                 return check_later(progress, "process", state, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
             if (again := restart_uploads_step(files, progress)) is None:
                 raise
