@@ -24,16 +24,16 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 MAX_AGENTS_SHOWN = 50
 CHARGE_COLUMNS = ("id", "day", "platform", "agent_id", "target_id", "kind", "cents", "url_posts", "created_at")
 PLAN_NAMES = {"payg": _("Pay as you go"), "pro": "Pro", "scale": "Scale"}
-# Meaning of each of the processor's subscription statuses, for the owner.
-SUBSCRIPTION_STATUS_TEXTS = {
-    "active": _("It pays for usage beyond the free credit."),
-    "trialing": _("It is in its trial period and pays for usage beyond the free credit."),
-    "past_due": _("Its last payment failed and will be tried again."),
-    "unpaid": _("Its payments failed and are not tried again, so it pays for nothing."),
-    "paused": _("It is paused and pays for nothing."),
-    "incomplete": _("Its first payment was not made, so it pays for nothing yet."),
-    "incomplete_expired": _("Its first payment was never made."),
-    "canceled": _("It has ended."),
+# The name and the meaning of each of the processor's subscription statuses, for the owner.
+SUBSCRIPTION_STATUSES = {
+    "active": (_("Active"), _("It pays for usage beyond the free credit.")),
+    "trialing": (_("Trial period"), _("It is in its trial period and pays for usage beyond the free credit.")),
+    "past_due": (_("Past due"), _("Its last payment failed and will be tried again.")),
+    "unpaid": (_("Unpaid"), _("Its payments failed and are not tried again, so it pays for nothing.")),
+    "paused": (_("Paused"), _("It is paused and pays for nothing.")),
+    "incomplete": (_("Not paid yet"), _("Its first payment was not made, so it pays for nothing yet.")),
+    "incomplete_expired": (_("Never paid"), _("Its first payment was never made.")),
+    "canceled": (_("Ended"), _("It has ended.")),
 }
 # The alarms that the owner can resolve.
 ALARM_KINDS_SHOWN_TO_OWNERS = (BillingAlarm.Kind.SUBSCRIPTIONS, BillingAlarm.Kind.USAGE_WAITS)
@@ -111,6 +111,7 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
     subscription = selectors.subscription_of_workspace(workspace_id=page.workspace.id)
     bill = MonthBill(page.workspace.id, month.period, billing_mode(), month.spend_cap, subscription)
+    status_name, status_meaning = SUBSCRIPTION_STATUSES.get(subscription.status if subscription else "", ("", ""))
     pays = subscription is not None and subscription.pays_for_usage_at(now)
     alarms = month_usage.open_alarms_of_workspace(**asked, kinds=ALARM_KINDS_SHOWN_TO_OWNERS)
     return {
@@ -118,7 +119,8 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
         "bill": bill.projected_bill,
         "subscription": subscription,
         "plan": PLAN_NAMES.get(subscription.plan, "") if subscription else "",
-        "subscription_means": SUBSCRIPTION_STATUS_TEXTS.get(subscription.status, "") if subscription else "",
+        "subscription_status": status_name,
+        "subscription_means": status_meaning,
         "pays": pays,
         "grace_ends_at": subscription.grace_end if subscription and pays else None,
         "is_running": subscription is not None and subscription.has_started_and_not_ended,

@@ -70,8 +70,8 @@ def test_a_plan_without_a_price_shows_an_error(pages: Pages, plan: str) -> None:
     [
         ("active", "It pays for usage beyond the free credit.", []),
         ("past_due", "Its last payment failed and will be tried again.", []),
-        ("unpaid", "so it pays for nothing", []),
-        ("canceled", "It has ended.", ["payg", "pro"]),
+        ("unpaid", "Unpaid Its payments failed", []),
+        ("canceled", "Ended It has ended.", ["payg", "pro"]),
         ("something_new", "Something new", ["payg", "pro"]),
     ],
 )
