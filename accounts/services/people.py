@@ -15,7 +15,7 @@ from accounts.platforms.registry import adapter_or_simulator
 from accounts.services.tokens import renew_or_await_tokens
 from config.api import rate_limit
 from config.api.caller import Caller
-from config.api.errors import RateLimited, ValidationFailed
+from config.api.errors import ValidationFailed
 from config.api.request_limits import limit_outbound_requests
 from config.db.encryption import SealedValueError
 from config.outbound import total_deadline
@@ -38,12 +38,10 @@ def find_people(*, caller: Caller, account_id: str, text: str) -> list[Person]:
     wanted = text.strip().removeprefix("@")
     if not 1 <= len(wanted) <= MAX_TEXT_CHARACTERS:
         raise ValidationFailed.for_field("text", f"Enter 1 to {MAX_TEXT_CHARACTERS} characters of a name or handle.")
-    verdict = rate_limit.apply_rate_limits(
+    rate_limit.refuse_over_rate_limit(
         rate_limit.Bucket(f"people:{caller.actor_id}", LOOKUPS_PER_MINUTE),
         rate_limit.Bucket(f"people:{account.id}", LOOKUPS_PER_MINUTE),
     )
-    if not verdict.allowed:
-        raise RateLimited(headers=verdict.headers())
     try:
         with limit_outbound_requests(account.workspace_id):
             return _ask(account, wanted)[:MAX_PEOPLE]

@@ -12,7 +12,6 @@ from agents.oauth.client_metadata import NO_CLIENT_AUTHENTICATION, ClientMetadat
 from agents.oauth.errors import InvalidClientMetadata
 from config import outbound
 from config.api import rate_limit
-from config.api.errors import RateLimited
 from config.api.request_limits import limit_outbound_requests
 
 DOCUMENT_LIFETIME = timedelta(hours=1)  # a metadata document is read again after this
@@ -46,9 +45,7 @@ def fetch_client(client_id: str | None, *, asked_by: str) -> OAuthClient | None:
         return client
     if client and client.document_read_at and timezone.now() - client.document_read_at < DOCUMENT_LIFETIME:
         return client
-    verdict = rate_limit.apply_rate_limits(rate_limit.Bucket(f"oauth-document:{asked_by}", DOCUMENTS_PER_HOUR, 3600.0))
-    if not verdict.allowed:
-        raise RateLimited(headers=verdict.headers())
+    rate_limit.refuse_over_rate_limit(rate_limit.Bucket(f"oauth-document:{asked_by}", DOCUMENTS_PER_HOUR, 3600.0))
     metadata = _read_document(client_id, asked_by)
     values = {
         "name": metadata.name,

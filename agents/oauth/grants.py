@@ -28,7 +28,7 @@ from config.api.caller import (
     require_recent_sign_in,
     system_caller,
 )
-from config.api.errors import RateLimited, ValidationFailed, missing_or_foreign_id_error
+from config.api.errors import ValidationFailed, missing_or_foreign_id_error
 from config.api.plan import ResourcePlan, check_plan
 
 CODE_LIFETIME = timedelta(seconds=60)
@@ -160,9 +160,7 @@ def lock_token_to_refresh(*, client: OAuthClient, refresh_token: str) -> OAuthTo
         return None
     if not may_get_tokens(token.grant) or token.refresh_expires_at <= now:
         return None
-    verdict = rate_limit.apply_rate_limits(rate_limit.Bucket(f"oauth-refresh:{token.grant_id}", REFRESHES_PER_HOUR, 3600.0))
-    if not verdict.allowed:
-        raise RateLimited(headers=verdict.headers())
+    rate_limit.refuse_over_rate_limit(rate_limit.Bucket(f"oauth-refresh:{token.grant_id}", REFRESHES_PER_HOUR, 3600.0))
     return token
 
 

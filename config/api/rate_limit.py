@@ -21,6 +21,7 @@ from functools import lru_cache
 import redis
 from django.conf import settings
 
+from config.api.errors import RateLimited
 from config.api.gcra import LeakyBucket
 
 logger = logging.getLogger(__name__)
@@ -143,6 +144,13 @@ def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float
 def rate_limiter_for_redis_url(redis_url: str) -> SharedLimiter | LocalLimiter:
     """Return the rate limiter that counts in the Redis server at this URL, or in this process if the URL is empty."""
     return SharedLimiter(redis_url) if redis_url else LocalLimiter()
+
+
+def refuse_over_rate_limit(*buckets: Bucket) -> None:
+    """Apply rate limits to what a service does for a request, as `apply_rate_limits` does; raise RateLimited over a limit."""
+    verdict = apply_rate_limits(*buckets)
+    if not verdict.allowed:
+        raise RateLimited(headers=verdict.headers())
 
 
 def apply_rate_limits(*buckets: Bucket) -> RateLimitVerdict:

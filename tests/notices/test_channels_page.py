@@ -138,6 +138,20 @@ def test_only_one_test_is_on_its_way(pages: Pages, services: Services, workspace
     assert ChannelMessage.objects.count() == 1
 
 
+def test_test_notices_of_a_workspace_are_rate_limited(pages: Pages, services: Services, workspace: Workspace) -> None:
+    """Ten at once; a slow run may be granted some more, since the allowance is refilled every six seconds."""
+    channels = [services.add(workspace, "webhook", name=str(number)) for number in range(2)]
+    for sent in range(40):
+        refusal = act(pages, "test", channels[sent % 2])
+        if "on its way" not in refusal:
+            break
+        ChannelMessage.objects.update(due_at=None)  # it has arrived
+
+    assert "Too many requests. Wait a minute, then try again." in refusal
+    assert 10 <= ChannelMessage.objects.count() == sent < 39
+    assert AuditEntry.objects.filter(operation="notice_channels.test", outcome="refused").count() == 1
+
+
 def test_a_channel_is_removed_with_its_messages(pages: Pages, services: Services, workspace: Workspace) -> None:
     channel = services.add(workspace, "slack")
     act(pages, "test", channel)

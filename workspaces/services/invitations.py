@@ -22,7 +22,6 @@ from config.api.errors import (
     Conflict,
     Forbidden,
     InvalidState,
-    RateLimited,
     ValidationFailed,
     WorkspacePaused,
     missing_or_foreign_id_error,
@@ -66,9 +65,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     address = normalize_email(email)
     if not address:
         raise ValidationFailed.for_field("email", "This is not a valid e-mail address.")
-    verdict = rate_limit.apply_rate_limits(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
-    if not verdict.allowed:
-        raise RateLimited(headers=verdict.headers())
+    rate_limit.refuse_over_rate_limit(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
     token = secrets.token_urlsafe(32)
     link = f"{settings.BASE_URL}{reverse('invitation', args=[token])}"
     with transaction.atomic():

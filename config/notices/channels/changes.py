@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from auditlog.services import record_entry
+from config.api import rate_limit
 from config.api.caller import Caller, require_role
 from config.api.errors import Conflict, InvalidState, ValidationFailed, missing_or_foreign_id_error
 from config.notices.channels.destinations import checked_destination
@@ -23,6 +24,7 @@ from workspaces.services import MailMessage, lock_workspace, one_line_name
 from workspaces.services.members import ADMIN_ROLES
 
 MAX_CHANNELS = 10  # of a workspace
+MAX_TESTS_PER_MINUTE = 10  # test notices of a workspace
 
 
 def notice_channels(*, caller: Caller, workspace_id: str) -> list[NoticeChannel]:
@@ -81,9 +83,10 @@ def change_channel(
 def send_test_notice(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -> None:
     """Queue a test notice for a notice channel that is not paused, unless an earlier one is still on its way.
 
-    Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, InvalidState.
+    Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, RateLimited, InvalidState.
     """
     require_role(caller, workspace_id, *ADMIN_ROLES)
+    rate_limit.refuse_over_rate_limit(rate_limit.Bucket(f"test-notices:{workspace_id}", MAX_TESTS_PER_MINUTE))
     with transaction.atomic():
         channel = _locked_channel(workspace_id, channel_id)
         if channel.paused_at:
