@@ -8,6 +8,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 
+from agents.models import ApiKey
 from auditlog.models import AuditEntry
 from config.api.caller import Caller
 from config.api.errors import UserSessionRequired
@@ -93,6 +94,25 @@ def test_a_changed_role_applies_at_once(workspace: Workspace, owner: User, admin
     assert roles(workspace)[teammate.id] == "admin"
     assert as_user(teammate).post("/auth/api-keys", key).status_code == 201
     assert entries()[1] == ("members.change_role", actor.id, teammate.id, None, {"role": "admin"})
+
+
+@pytest.mark.parametrize("role", ["editor", "member"])
+def test_a_lowered_role_applies_at_once_to_tokens_and_sessions_from_before(
+    workspace: Workspace, owner: User, admin: User, teammate: User, role: str
+) -> None:
+    token, browser = as_user(admin), browser_of(admin)
+    key = {"workspace_id": workspace.id, "name": "k", "scopes": ["posts.read"]}
+    assert token.post("/auth/api-keys", key).status_code == 201
+    send(owner, workspace, f"/{admin.id}/role", role=role)
+    refused = [
+        token.post("/auth/api-keys", key),
+        token.delete(f"/auth/api-keys/{ApiKey.objects.get().pk}"),
+    ]
+
+    assert [answer.status_code for answer in refused] == [403, 403]
+    assert ApiKey.objects.get().revoked_at is None
+    send_form(browser, page_of(workspace), page_of(workspace, f"/{teammate.id}/role"), role="admin")
+    assert roles(workspace)[teammate.id] == "member"
 
 
 @pytest.mark.parametrize("role", ["owner", "", "king"])
