@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
-import time_machine
 from django.core import mail
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -25,25 +23,7 @@ from tests.workspaces.test_invitations import invite
 from tests.workspaces.test_members import roles
 from workspaces.models import Invitation, Member, OutgoingMail, SignInLink, User, Workspace
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def clock() -> Iterator[time_machine.Traveller]:
-    with time_machine.travel(NOON, tick=False) as traveller:
-        yield traveller
-
-
-@pytest.fixture(autouse=True)
-def _limits_of_this_test(settings: Any) -> None:
-    """Count the links of an hour in this process, whose limits each test begins without; Redis keeps those of other tests."""
-    settings.REDIS_URL = ""
-
-
-@pytest.fixture
-def ada() -> User:
-    made: User = factories.UserFactory(email=ADDRESS, email_verified=True, display_name="Ada")
-    return made
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock", "own_limits")]
 
 
 @pytest.mark.parametrize(

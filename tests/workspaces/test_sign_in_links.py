@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-import time_machine
 from django.core import mail
 from django.test import Client
 
@@ -18,31 +16,13 @@ from tests.fakes.openid import FakeOpenIdProvider
 from tests.in_threads import in_threads
 from tests.pages import words
 from tests.workspaces.browsers import BEGIN, new_browser, send_form, signed_in, use_provider
-from tests.workspaces.mailed_links import ADDRESS, NOON, PAGE, REQUEST, link_for, request_link, sent_links, use
+from tests.workspaces.mailed_links import ADDRESS, PAGE, REQUEST, link_for, request_link, sent_links, use
 from tests.workspaces.test_sign_in_again import AGAIN, submit_saved_form
 from workspaces.dashboard.sign_in_link import LINKS_PER_ADDRESS, LINKS_PER_CLIENT
 from workspaces.models import Invitation, OutgoingMail, SignInLink, User
 from workspaces.services import LINK_LIFETIME
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def clock() -> Iterator[time_machine.Traveller]:
-    with time_machine.travel(NOON, tick=False) as traveller:
-        yield traveller
-
-
-@pytest.fixture(autouse=True)
-def _limits_of_this_test(settings: Any) -> None:
-    """Count the links of an hour in this process, whose limits each test begins without; Redis keeps those of other tests."""
-    settings.REDIS_URL = ""
-
-
-@pytest.fixture
-def ada() -> User:
-    made: User = factories.UserFactory(email=ADDRESS, email_verified=True, display_name="Ada")
-    return made
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock", "own_limits")]
 
 
 def test_a_mailed_link_signs_in_once(ada: User) -> None:
