@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -17,6 +18,7 @@ from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from heroicons.templatetags.heroicons import heroicon_outline
 
 from config.pages.language import format_date, format_money
 from config.pages.navigation import all_dashboard_pages
@@ -176,3 +178,10 @@ def pager(context: dict[str, Any], next_cursor: str | None) -> dict[str, Any]:
     """Template tag: show the links to the first and the next page of a list."""
     request = context["request"]
     return {"request": request, "next_cursor": next_cursor, "further": "cursor" in request.GET}
+
+
+@register.simple_tag
+@cache
+def menu_icon(name: str, size: int) -> str:
+    """Return the icon of a page in the menu; cached, because every page shows two dozen, and heroicons draws each again."""
+    return heroicon_outline(name, size=size)
