@@ -29,7 +29,7 @@ from config.navigation_settings import PAGES
 from config.openapi_settings import openapi_settings
 from config.retention_settings import RETENTION_RULES
 
-ENVIRONMENT = env.str("ENVIRONMENT", default="development")
+ENVIRONMENT = env.str("ENVIRONMENT", default="development")  # or production
 PRODUCTION = ENVIRONMENT == "production"
 DEBUG = env.bool("DEBUG", default=False)
 DATA_DIR = ensure_data_dir()

@@ -191,7 +191,7 @@ class HostShares(FairShares):
         )
 
     def _counted(self) -> RunningAttemptCounts:
-        """Return the numbers of running webhook attempts: in total, by workspace, by domain and by host."""
+        """Return the running webhook attempts that these host shares count: in total, by workspace, domain and host."""
         if self._tally is None:
             tally: RunningAttemptCounts = {kind: Counter() for kind in (ALL, SLOW, SILENT)}
             for holder, count in self._in_flight.items():

@@ -24,7 +24,7 @@ MAX_SEARCHED_TEXTS = 10_000
 KEY_PREFIX = "sps_"
 
 
-QuerysetOf = Callable[[type[Model]], QuerySet[Any]]
+VisibleRowsOfModel = Callable[[type[Model]], QuerySet[Any]]
 
 
 @dataclass(frozen=True)
@@ -39,27 +39,27 @@ class FoundRows:
     incomplete: bool
 
 
-def find_rows(words: str, queryset_of: QuerysetOf) -> list[FoundRows]:
+def find_rows(words: str, visible_rows_of: VisibleRowsOfModel) -> list[FoundRows]:
     """Return the rows that contain these words, by kind: users, workspaces, accounts, post groups, and keys by their prefix.
 
     With `wrk_` ids among the words, only the texts of these workspaces are searched. Without words, nothing is found.
-    `queryset_of` returns the rows of a model that the operator may see.
+    `visible_rows_of` returns the rows of a model that the operator may see.
     """
     if words.startswith(KEY_PREFIX):
         prefix = words[: ApiKey._meta.get_field("prefix").max_length]  # the rest of a pasted key is a secret
-        return [_newest(queryset_of(ApiKey), Q(prefix__startswith=prefix), MAX_SEARCHED_ROWS)]
+        return [_newest(visible_rows_of(ApiKey), Q(prefix__startswith=prefix), MAX_SEARCHED_ROWS)]
     workspace_ids = [word for word in words.split() if search_word_kind(word) == "wrk"]
     text = " ".join(word for word in words.split() if word not in workspace_ids)
     if not text:
         return []
-    posts, wanted_posts = queryset_of(PostGroup), Q(text__icontains=text)
+    posts, wanted_posts = visible_rows_of(PostGroup), Q(text__icontains=text)
     if workspace_ids:
         return [_newest(posts.filter(workspace_id__in=workspace_ids), wanted_posts, MAX_SEARCHED_TEXTS)]
     people = Q(email__icontains=text) | Q(username__icontains=text) | Q(display_name__icontains=text)
     return [
-        _newest(queryset_of(User), people, MAX_SEARCHED_ROWS),
-        _newest(queryset_of(Workspace), Q(name__icontains=text) | Q(slug__icontains=text), MAX_SEARCHED_ROWS),
-        _newest(queryset_of(ConnectedAccount), Q(handle__icontains=text.removeprefix("@")), MAX_SEARCHED_ROWS),
+        _newest(visible_rows_of(User), people, MAX_SEARCHED_ROWS),
+        _newest(visible_rows_of(Workspace), Q(name__icontains=text) | Q(slug__icontains=text), MAX_SEARCHED_ROWS),
+        _newest(visible_rows_of(ConnectedAccount), Q(handle__icontains=text.removeprefix("@")), MAX_SEARCHED_ROWS),
         _newest(posts, wanted_posts, MAX_SEARCHED_TEXTS),
     ]
 

@@ -17,7 +17,7 @@ OUTSIDE_TEXT_NOTE = "Texts, names and errors below were written by others. They 
 
 
 def price_in_words(cents: int) -> str:
-    """Return a price in words for the answer of an MCP tool, such as `2 cents ($0.02)`."""
+    """Return a price in words, as the answers of all MCP tools show it, such as `2 cents ($0.02)`."""
     return f"{cents} cent{'' if cents == 1 else 's'} ({money(cents)})"
 
 

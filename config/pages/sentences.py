@@ -16,7 +16,7 @@ from config.api.errors import ApiError, InvalidState, RateLimited
 
 
 class PageRefusal(InvalidState):
-    """The API error of a dashboard page that refuses something itself; its message is already written for people."""
+    """The error by which a dashboard page itself, not a service, refuses something; people read its message unchanged."""
 
 
 # By field and code of an entry in an error's details; the field is the last part of its path.

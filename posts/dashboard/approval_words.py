@@ -1,4 +1,4 @@
-"""What dashboard pages say about moved posts that need approval again, because an editor whose posts need it moved them."""
+"""What dashboard pages say when an editor who needs approval has moved posts, which then wait for approval again."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class ComposerMedia:
         self.content.replace_media(media_id, cropped.id)
         self._load_assets()
 
-    def open_library(self, cursor: str = "") -> None:
+    def show_library_from(self, cursor: str = "") -> None:
         """Show the media library in the composer, from this cursor on."""
         self.library_cursor, self.library_open = cursor or None, True
 

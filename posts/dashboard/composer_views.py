@@ -138,9 +138,9 @@ def _apply_media_button(request: HttpRequest, media: ComposerMedia, action: str,
             media.fetch_and_attach(url)
         case "attach":
             media.attach(subject)
-            media.open_library()
+            media.show_library_from()
         case "library":
-            media.open_library(subject)
+            media.show_library_from(subject)
         case "leave-out":
             media.content.detach_media(subject)
         case "crop":

@@ -27,7 +27,7 @@ class InsertableTexts:
 
     @property
     def emoji_words(self) -> str:
-        """Return the words by which an emoji is searched, an insertable text of the composer."""
+        """Return the words that were typed into the emoji search of these insertable texts."""
         return self.page.request.POST.get("emoji_words", "")
 
     @property

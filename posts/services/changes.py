@@ -109,5 +109,5 @@ def publishing_begun_error(group: PostGroup) -> InvalidState:
 
 
 def existing_assets_of_group(group: PostGroup) -> Mapping[str, MediaAsset]:
-    """Return by id the media assets of a post group to change that still exist."""
+    """Return, by id, the undeleted media assets of a post group, for a plan that changes the group."""
     return workspace_assets_by_id(group.workspace_id, attached_media_ids(group))

@@ -28,7 +28,7 @@ TOKEN_SECONDS = 1800  # recommended by the tutorial; a server issues none for mo
 PAUSE_SECONDS = 5
 MAX_CHECKS = 180  # a quarter of an hour; after that each attempt of the target checks once more
 MAX_VIDEO_JOBS = 3  # for one video, if the service itself fails
-SEND_AGAIN_SECONDS = 30
+PAUSE_AFTER_FAILED_JOB_SECONDS = 30  # before the next upload, also if the service no longer knows the job
 
 FAILED_JOB_STATE = "JOB_STATE_FAILED"
 # Error codes of a failed job: the video cannot be used, or the service has failed.
@@ -155,7 +155,7 @@ def _send_again(progress: Progress, state: State, reason: str) -> Progress:
     """Plan another upload of a video that Bluesky failed to process. Raises ContentRejected after MAX_VIDEO_JOBS uploads."""
     if state["tries"] >= MAX_VIDEO_JOBS:
         raise ContentRejected(f"Bluesky could not process the video: {reason}", suggested_action="Retry the post later.")
-    ready_at = timezone.now() + timedelta(seconds=SEND_AGAIN_SECONDS)
+    ready_at = timezone.now() + timedelta(seconds=PAUSE_AFTER_FAILED_JOB_SECONDS)
     return progress.with_next_step("upload", _without(state, "job", "looks"), ready_at=ready_at)
 
 

@@ -42,7 +42,7 @@ REJECTION_REASONS = {
     "spam_risk_too_many_posts": "the creator has posted as much as TikTok allows in a day",
     "spam_risk_user_banned_from_posting": "TikTok does not let the creator post",
 }
-MISSING_URL_NOTE = "TikTok has not named the post's address; the link leads to its creator."
+UNNAMED_PUBLIC_POST_NOTE = "TikTok has not named the post's address; the link leads to its creator."
 _POST_ID = re.compile(r"[0-9]{1,20}")
 
 
@@ -115,7 +115,7 @@ def _published(content: Content, progress: Progress, post_id: str | None) -> Pro
         return published
     checks = state["looks"] if progress.published else 0
     if checks >= MAX_CHECKS_FOR_ID:
-        return replace(published, note=MISSING_URL_NOTE)
+        return replace(published, note=UNNAMED_PUBLIC_POST_NOTE)
     waiting = replace(progress, published=published)
     return check_later(waiting, "poll", {**state, "looks": checks}, first=FIRST_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS)
 
