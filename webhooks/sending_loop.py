@@ -49,6 +49,8 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
             return False
         begun, over_share = list[Row](), list[Row]()
         for row in claimed:
+            if str(row.pk) in self._in_flight:  # its lease ended before its attempt, for example while the machine slept
+                continue
             (begun if self._shares.try_take_job_slot(self.holder(row)) else over_share).append(row)
         try:
             # The shares of these rows are full now, so the next claim skips them; another worker may claim them.

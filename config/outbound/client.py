@@ -108,6 +108,7 @@ def _exchange(
     to: IO[bytes],
     cut: bool = False,
 ) -> Response:
+    method = method.upper()
     exchange = Exchange(earliest_deadline(timeout), readable_bytes=2 * max_bytes + _BLOCK_BYTES)
     own = {"User-Agent": settings.OUTBOUND_USER_AGENT, "Accept-Encoding": "identity", "Connection": "close"}
     try:

@@ -13,6 +13,7 @@ from config.outbound.destinations import Destination
 
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+: [\t\x20-\x7e\x80-\xff]*")
+_BARE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")  # one that begins no escape
 _ALLOWED_IN_URL = "!#$%&'()*+,/:;=?@[]~"
 
 
@@ -31,14 +32,16 @@ def encode_request(
     """
     body, content_type = _encoded_body(json, data)
     length = _length(body)
-    framing = {"Content-Length": str(length)} if length or method != "GET" else {}
+    framing = {"Content-Length": str(length)} if length or method not in ("GET", "HEAD") else {}
     host = f"[{destination.host}]" if ":" in destination.host else destination.host
     port = "" if destination.port == _DEFAULT_PORTS[destination.scheme] else f":{destination.port}"
     every = {"Host": f"{host}{port}", **content_type, **headers, **framing}
     lines = [f"{name}: {value}" for name, value in every.items()]
     if not all(map(_HEADER.fullmatch, lines)):
         raise ValueError("A header has a character that is not allowed.")
-    head = "\r\n".join((f"{method.upper()} {_target(destination.target, params)} HTTP/1.1", *lines, "", ""))
+    if len({name.lower() for name in every}) != len(every):
+        raise ValueError("A header is given in two spellings.")
+    head = "\r\n".join((f"{method} {_target(destination.target, params)} HTTP/1.1", *lines, "", ""))
     return head.encode("latin-1"), body
 
 
@@ -74,4 +77,4 @@ def _target(target: str, params: Mapping[str, Any] | None) -> str:
         target = f"/{target}"
     if params and (query := _encoded_fields(params)):
         target += f"{'&' if '?' in target else '?'}{query}"
-    return quote(target, safe=_ALLOWED_IN_URL)
+    return quote(_BARE_PERCENT.sub("%25", target), safe=_ALLOWED_IN_URL)

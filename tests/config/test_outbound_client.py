@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from config.outbound import ResponseTooLarge, build_multipart_body, request
+from config.outbound import NotSent, ResponseTooLarge, build_multipart_body, request
 from tests.config.outbound_servers import OK, Server, drips, elapsed_under, replies
 
 
@@ -71,6 +71,7 @@ def test_a_form_and_a_file_are_sent_as_multipart() -> None:
         ("", None, b"/"),
         ("?a=1", {"b": "2"}, b"/?a=1&b=2"),
         ("/a%20b", {"c": None}, b"/a%20b"),
+        ("/50%?off=5%", None, b"/50%25?off=5%25"),
         ('/"{x}"', {"c": ["1", "2"]}, b"/%22%7Bx%7D%22?c=1&c=2"),
     ],
 )
@@ -88,6 +89,21 @@ def test_a_form_is_sent_without_fields_that_are_none() -> None:
 
     assert b"Content-Type: application/x-www-form-urlencoded\r\n" in server.requests[0]
     assert server.requests[0].endswith(b"\r\n\r\ntext=%C3%A4+b")
+
+
+def test_a_header_in_two_spellings_is_refused() -> None:
+    with Server(replies(OK)) as server, pytest.raises(NotSent):
+        request("POST", server.url, data=b"text", headers={"content-length": "400"})
+
+    assert server.requests == []
+
+
+def test_the_method_is_sent_in_upper_case() -> None:
+    with Server(replies(OK)) as server:
+        request("get", server.url)
+
+    assert server.requests[0].startswith(b"GET ")
+    assert b"Content-Length" not in server.requests[0]
 
 
 def test_a_text_is_sent_as_it_is() -> None:

@@ -248,6 +248,28 @@ def test_an_outcome_that_can_never_be_saved_holds_up_no_others(workspace: Worksp
     assert (Delivery.objects.filter(status=DeliveryStatus.DELIVERED).count(), len(receiver.requests)) == (3, 4)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_an_attempt_that_outlasts_its_lease_is_not_begun_twice_at_a_time(workspace: Workspace) -> None:
+    with Receiver(otherwise=Manner.HANG) as receiver, started(LoopOfTest()) as loop:
+        emit(workspace, receiver.url)
+        loop.run_once()
+        receiver.wait_for(1)
+        delivery = Delivery.objects.get()
+        with time_machine.travel((delivery.lease_until or NOON) + timedelta(seconds=1)):
+            loop.run_once()
+            delivery.refresh_from_db()
+            receiver.release()
+            loop.run_until_idle()
+        at_first = len(receiver.requests)
+        renewed_until = delivery.lease_until
+        delivery.refresh_from_db()
+        with time_machine.travel(renewed_until or NOON):
+            loop.run_until_idle()
+
+        assert (at_first, delivery.status) == (1, DeliveryStatus.PENDING)  # the answer came under an old claim
+        assert (Delivery.objects.get().status, len(receiver.requests)) == (DeliveryStatus.DELIVERED, 2)
+
+
 def test_a_released_claim_is_due_at_once_and_counts_no_attempt(workspace: Workspace) -> None:
     make_delivery(workspace, "http://127.0.0.1:9")
     claimed = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)

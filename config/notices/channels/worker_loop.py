@@ -20,7 +20,8 @@ from webhooks.sending_loop import SendingLoop
 
 # Slow workspaces, new ones included, together use half of the slots, so those whose receivers answer find free ones.
 SHARES = JobSlotLimits(slots=256, quick=16, slow=4, slow_together=128)
-MAX_SLOW_CLAIMS = 16  # messages per claim, for slow workspaces
+MAX_QUICK_CLAIMS = 32  # messages per claim, for quick workspaces
+MAX_SLOW_CLAIMS = 16
 
 
 class NoticeChannelsLoop(SendingLoop[ChannelMessage, AttemptResult]):
@@ -35,7 +36,7 @@ class NoticeChannelsLoop(SendingLoop[ChannelMessage, AttemptResult]):
         """Claim due messages of workspaces whose shares are not full: first of those whose receivers answer fast."""
         messages, free = ChannelMessage.objects.all(), self._shares.free_job_slots_of_worker
         quick_slots = self._shares.claimable_slots_by_quick_holder()
-        limit = min(free, sum(quick_slots.values()))
+        limit = min(MAX_QUICK_CLAIMS, free, sum(quick_slots.values()))
         quick = claim_messages(messages.filter(channel__workspace__in=quick_slots), limit=limit)
         limit = min(MAX_SLOW_CLAIMS, free - len(quick), self._shares.free_slow_job_slots)
         others = messages.exclude(channel__workspace__in=self._shares.holders_excluded_from_slow_jobs())
