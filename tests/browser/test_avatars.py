@@ -45,15 +45,15 @@ def test_pages_show_the_picture_of_a_connected_account(
     checker.check(page, "account-avatar")
 
     target = {"platform": "bluesky", "connected_account_id": account_id}
-    soon = (datetime.now(UTC) + timedelta(minutes=30)).isoformat()
-    workspace.post("Out of the oven", target, workspace.account("mastodon"), scheduled_at=soon)
+    soon = datetime.now(UTC) + timedelta(minutes=30)
+    workspace.post("Out of the oven", target, workspace.account("mastodon"), scheduled_at=soon.isoformat())
     for name, path, place in (
         ("home", "", ".rows li"),
         ("posts", "/posts", ".rows li"),
-        ("calendar-month", "/calendar", ".entry"),
-        ("calendar-week", "/calendar?view=week", ".entry"),
-        ("calendar-day", "/calendar?view=day", ".entry"),
-        ("calendar-list", "/calendar?view=list", ".entry"),
+        ("calendar-month", f"/calendar?date={soon:%Y-%m-%d}", ".entry"),
+        ("calendar-week", f"/calendar?view=week&date={soon:%Y-%m-%d}", ".entry"),
+        ("calendar-day", f"/calendar?view=day&date={soon:%Y-%m-%d}", ".entry"),
+        ("calendar-list", f"/calendar?view=list&date={soon:%Y-%m-%d}", ".entry"),
     ):
         page.goto(f"/dashboard/workspaces/{workspace.id}{path}")
         row = page.locator(place, has_text="Out of the oven")
