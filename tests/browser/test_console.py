@@ -24,7 +24,7 @@ for name in {NAME, PROPOSER, APPROVER}:
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def operators(service: Service) -> None:
     service.stack.run("manage.py", "shell", "--no-imports", "-c", CREATE_OPERATORS)
 
