@@ -43,10 +43,7 @@ class CalendarFilters:
 
 
 class CalendarTarget(NamedTuple):
-    """A target in the lists of posts by day: when and where it is published, and whether the calendar can move it.
-
-    `avatar_digest` identifies the picture of its account; it is empty without one.
-    """
+    """A target in the lists of posts by day: when and where it is published, and whether the calendar can move it."""
 
     platform: str
     status: str
@@ -54,7 +51,6 @@ class CalendarTarget(NamedTuple):
     lease_until: datetime | None
     attempts: int
     account_id: str
-    avatar_digest: str
 
 
 class CalendarPost(NamedTuple):
@@ -75,9 +71,6 @@ class CalendarPost(NamedTuple):
     shown_at: datetime
     day: date
     on_day: int
-
-
-_TARGET_COLUMNS = (*CalendarTarget._fields[:-1], "account__avatar_digest")
 
 
 class DayOfWindow(TruncDate):
@@ -195,7 +188,7 @@ def list_first_posts_of_each_day(
         for row in PostGroup.objects.filter(pk__in=ids).values_list("id", "status", excerpt, "media", tags_column())
     }
     of_group: dict[str, list[CalendarTarget]] = {group_id: [] for group_id in ids}
-    columns = PostTarget.objects.filter(group__in=ids).order_by("position").values_list("group_id", *_TARGET_COLUMNS)
+    columns = PostTarget.objects.filter(group__in=ids).order_by("position").values_list("group_id", *CalendarTarget._fields)
     for group_id, *row in columns:
         of_group[group_id].append(CalendarTarget._make(row))
     columns_of_entry = itemgetter("scheduled_at", "first_at", "day", "on_day")
@@ -256,6 +249,5 @@ def _targets_in_calendar(
 def _groups_of_targets(targets: QuerySet[PostTarget], name: str) -> QuerySet[PostGroup]:
     """Return the post groups of a day's targets, annotated with the time of the first of these; see `CalendarTarget`."""
     first = {name: Min(Coalesce("targets__scheduled_at", "targets__created_at"))}
-    with_pictures = PostTarget.objects.annotate(avatar_digest=F("account__avatar_digest")).order_by("position")
     groups = PostGroup.objects.filter(targets__in=targets.values("pk")).annotate(**first)
-    return groups.prefetch_related(Prefetch("targets", with_pictures))
+    return groups.prefetch_related(Prefetch("targets", PostTarget.objects.order_by("position")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from django.http import HttpResponse
@@ -13,6 +14,7 @@ from billing.selectors import workspace_spend_cap_status
 from config.home.activity import recent_activity
 from config.home.attention import NEARLY_SPENT, needs_for_attention
 from config.home.first_steps import first_steps
+from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.calendar import days_of_this_week
 from posts.day_lists import upcoming_posts
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -30,13 +32,18 @@ def workspace_home(page: WorkspacePage) -> HttpResponse:
     cap = workspace_spend_cap_status(workspace_id=workspace_id, at=timezone.now())
     steps = first_steps(page)
     entries = audit.audit_entries_of_workspace(caller=page.caller, workspace_id=workspace_id).filter(dry_run=False)
+    week = days_of_this_week(page, per_day=POSTS_PER_DAY)
+    upcoming = upcoming_posts(caller=page.caller, workspace_id=workspace_id, limit=SHOWN_UPCOMING)
+    targets_of_week = (target for day in week for post in day.posts for target in post.targets)
+    marks = AccountMarks(page, chain(targets_of_week, *(group.targets.all() for group in upcoming)))
     return page.render(
         "home/home.html",
         steps=steps,
         steps_done=sum(step.done for step in steps),
         needs=needs_for_attention(page, cap),
-        week=days_of_this_week(page, per_day=POSTS_PER_DAY),
-        upcoming=upcoming_posts(caller=page.caller, workspace_id=workspace_id, limit=SHOWN_UPCOMING),
+        week=[(day, [(post, marks.of_post(post.targets)) for post in day.posts]) for day in week],
+        upcoming=[(group, marks.of_post(group.targets.all())) for group in upcoming],
+        sprite=marks.sprite(),
         spend=_spend(cap),
         activity=recent_activity(entries[:AUDIT_ENTRIES_READ], limit=SHOWN_ACTIVITY),
     )

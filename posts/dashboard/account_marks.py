@@ -3,34 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from accounts.models import ConnectedAccount
 from accounts.platforms.marks import platform_mark_from_sprite, platform_mark_sprite
 from workspaces.workspace_page import WorkspacePage
 
 MAX_MARKS = 6  # of one post
 
 
+class MarkedTarget(Protocol):
+    """The columns of a post target that its account's mark needs."""
+
+    @property
+    def platform(self) -> str: ...
+    @property
+    def account_id(self) -> str: ...
+
+
 class AccountMarks:
     """The marks of the accounts of a page's posts; made once for all posts with the same accounts.
 
-    The page must have the `sprite`, which can be made when all marks are.
+    `targets` are those of all these posts: one query reads the pictures of their accounts. The page must have the `sprite`,
+    which can be made when all marks are.
     """
 
-    def __init__(self, page: WorkspacePage) -> None:
+    def __init__(self, page: WorkspacePage, targets: Iterable[MarkedTarget]) -> None:
         self._platforms: set[str] = set()
         self._accounts_address = page.url_of_page("accounts")
-        self._made: dict[tuple[tuple[str, str, str], ...], SafeString] = {}
+        self._made: dict[tuple[tuple[str, str], ...], SafeString] = {}
+        accounts = ConnectedAccount.objects.filter(pk__in={each.account_id for each in targets}).exclude(avatar_digest="")
+        pictured = accounts.values_list("pk", "avatar_digest", "handle", "external_id")
+        self._pictures = {pk: (digest, handle or external_id) for pk, digest, handle, external_id in pictured}
 
-    def of_post(self, accounts: Iterable[tuple[str, str, str]]) -> SafeString:
-        """Return the marks of a post whose targets have these platforms, account ids, and digests of the accounts' pictures.
-
-        Accounts of a platform that have no picture share one mark.
-        """
+    def of_post(self, targets: Iterable[MarkedTarget]) -> SafeString:
+        """Return the marks of a post with these targets. Accounts of a platform that have no picture share one mark."""
         shown = tuple(
-            dict.fromkeys((platform, account_id if digest else "", digest) for platform, account_id, digest in accounts)
+            dict.fromkeys((each.platform, each.account_id if each.account_id in self._pictures else "") for each in targets)
         )
         if shown not in self._made:
             self._made[shown] = self._marks(shown)
@@ -40,19 +52,19 @@ class AccountMarks:
         """Return the invisible SVG with the marks of the platforms of these posts, and of further platforms."""
         return platform_mark_sprite(tuple(sorted(self._platforms.union(further))))
 
-    def _marks(self, accounts: tuple[tuple[str, str, str], ...]) -> SafeString:
+    def _marks(self, accounts: tuple[tuple[str, str], ...]) -> SafeString:
         marks = SafeString("".join(self._mark(*each) for each in accounts[:MAX_MARKS]))
         hidden = len(accounts) - MAX_MARKS
         return format_html('{}<span class="quiet">+{}</span>', marks, hidden) if hidden > 0 else marks
 
-    def _mark(self, platform: str, account_id: str, digest: str) -> SafeString:
+    def _mark(self, platform: str, account_id: str) -> SafeString:
         self._platforms.add(platform)
         mark = platform_mark_from_sprite(platform)
-        if not digest:
+        if not account_id:
             return mark
-        picture = '<img class="avatar" src="{}/{}/avatar/{}" alt="" width="24" height="24" loading="lazy">'
+        picture = '<img class="avatar" src="{}/{}/avatar/{}" alt="{}" width="24" height="24" loading="lazy">'
         return format_html(
             '<span class="account-avatar small">{}{}</span>',
-            format_html(picture, self._accounts_address, account_id, digest),
+            format_html(picture, self._accounts_address, account_id, *self._pictures[account_id]),
             mark,
         )

@@ -135,7 +135,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
     )
     totals = {group.day: group.on_day for group in groups}
     entries: dict[date, list[CalendarEntry]] = {}
-    marks = AccountMarks(page)
+    marks = AccountMarks(page, (target for group in groups for target in group.targets))
     for entry in prepare_calendar_entries(page, groups, marks, characters=79 if view == "day" else 60):
         entries.setdefault(entry.local_time.date(), []).append(entry)
     choices = post_filter_choices(page)

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from config.api.errors import ApiError, NotFound
 from config.pages.sentences import PageRefusal, error_sentences
+from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.approval_words import moved_message
 from posts.dashboard.chosen_actions import ACTIONS, SHOWN_CHARACTERS, ChosenAction, TimeShift, prepare_action
 from posts.dashboard.forms import ScheduleForm
@@ -108,6 +109,7 @@ def _show(
     posts = [
         _preview(page, get_post_group_of_workspace(page, group_id), action, move, version) for group_id, version in chosen
     ]
+    marks = AccountMarks(page, (target for each in posts for target in each.group.targets.all()))
     possible, impossible = ([each for each in posts if bool(each.reason) is refused] for refused in (False, True))
     return page.render(
         "posts/chosen.html",
@@ -115,12 +117,13 @@ def _show(
         name=page.request.POST["action"],
         form=form,
         shown=form.entered if form and move else "",
-        possible=possible,
+        possible=[(each, marks.of_post(each.group.targets.all())) for each in possible],
         possible_words=_counted(action.possible, len(possible)),
         impossible=impossible,
         impossible_words=_counted(action.impossible, len(impossible)),
         cost_cents=sum(each.cost_cents for each in possible),
         shown_characters=SHOWN_CHARACTERS,
+        sprite=marks.sprite(),
         back=_back(page),
         status=422 if form and form.errors else 200,
     )

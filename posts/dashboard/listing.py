@@ -59,14 +59,11 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
     )
     reasons = _failure_reasons([each.id for each in found.rows if each.status in STATUSES_WITH_REASONS])
     tags = selectors.tags_of_posts([each.id for each in found.rows])
-    choices = post_filter_choices(page)
-    pictures = {account.id: account.avatar_digest for account, _label in choices["accounts"]}
-    marks = AccountMarks(page)
+    marks = AccountMarks(page, (target for post in found.rows for target in post.targets))
     rows = []
     for post in found.rows:
-        accounts = ((each.platform, each.account_id, pictures.get(each.account_id, "")) for each in post.targets)
         excerpt = Truncator(post.text).chars(EXCERPT_CHARACTERS) or _("(no text)")
-        rows.append(PostRow(post, excerpt, marks.of_post(accounts), reasons.get(post.id, ""), tags.get(post.id, [])))
+        rows.append(PostRow(post, excerpt, marks.of_post(post.targets), reasons.get(post.id, ""), tags.get(post.id, [])))
     return page.render(
         "posts/posts.html",
         posts=rows,
@@ -79,7 +76,7 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
         tag=searched_tag(page),
         next_cursor=found.next_cursor,
         states=GroupStatus.values,
-        **choices,
+        **post_filter_choices(page),
     )
 
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from posts import selectors, services
+from posts.dashboard.account_marks import AccountMarks
 from posts.services.missed import MAX_MISSED_POSTS
 from posts.states import SCHEDULE_MISSED
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -23,7 +24,9 @@ def missed_posts(page: WorkspacePage) -> HttpResponse:
     if page.request.method != "POST":
         groups = selectors.missed_posts(caller=page.caller, workspace_id=workspace_id, limit=MAX_MISSED_POSTS)
         shown = [(each, [t for t in each.targets.all() if (t.error or {}).get("code") == SCHEDULE_MISSED]) for each in groups]
-        return page.render("posts/missed.html", shown=shown)
+        marks = AccountMarks(page, (target for _group, targets in shown for target in targets))
+        rows = [(group, targets[0].scheduled_at, marks.of_post(targets)) for group, targets in shown]
+        return page.render("posts/missed.html", shown=rows, sprite=marks.sprite())
     chosen = page.request.POST.getlist("post")[:MAX_MISSED_POSTS]
     if not chosen:
         messages.info(page.request, _("Choose the posts to send."))

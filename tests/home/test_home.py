@@ -153,7 +153,8 @@ def test_posts_have_the_pictures_of_their_accounts(
     create(api, account, scheduled_at=TOMORROW)
     ConnectedAccount.objects.update(avatar_digest="0123456789abcdef")
     shown = home(browser, workspace).partition(f'id="{part}"')[2].partition("</section>")[0]
-    assert f'src="/dashboard/workspaces/{workspace.id}/accounts/{account.id}/avatar/0123456789abcdef" alt=""' in shown
+    picture = f"/dashboard/workspaces/{workspace.id}/accounts/{account.id}/avatar/0123456789abcdef"
+    assert f'src="{picture}" alt="{account.handle}"' in shown
     assert f'aria-label="{get_adapter(account.platform).label}"' in shown
 
 

@@ -132,7 +132,7 @@ def test_days_of_200_posts_stay_small(
         for place, account in enumerate(accounts if group.scheduled_at and group.scheduled_at.day == 10 else accounts[:1])
     )
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         page = dashboard.get("calendar", view=view, date="2027-03-10")
 
     assert len(gzip.compress(page.content)) < 30_000

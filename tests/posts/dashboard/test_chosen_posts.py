@@ -66,6 +66,14 @@ def test_five_posts_are_approved_with_three_clicks_from_home(dashboard: Dashboar
     assert statuses() == ["pending_confirmation"] * 5
 
 
+def test_a_preview_shows_the_pictures_of_the_accounts(dashboard: Dashboard, waiting: list[PostGroup]) -> None:
+    [target] = waiting[0].targets.all()
+    ConnectedAccount.objects.filter(pk=target.account_id).update(avatar_digest="0123456789abcdef", handle="@bakery")
+    preview = dashboard.post("posts-chosen", action="approve", post=[waiting[0].id]).content.decode()
+    assert f'/accounts/{target.account_id}/avatar/0123456789abcdef" alt="@bakery"' in preview
+    assert f'<symbol id="mark-{target.platform}"' in preview
+
+
 def test_a_preview_changes_nothing_and_says_what_cannot_be_done(dashboard: Dashboard, waiting: list[PostGroup]) -> None:
     draft = group_with_target(dashboard.workspace, None, "draft", text="A draft")
     preview = dashboard.post("posts-chosen", action="approve", post=[waiting[0].id, draft.id])

@@ -49,6 +49,15 @@ def test_chosen_posts_are_sent_where_their_time_was_missed(
     assert fields(dashboard.get("missed"), "post") == []
 
 
+def test_missed_posts_have_the_pictures_of_their_accounts(dashboard: Dashboard, missed: dict[str, Any]) -> None:
+    target = missed["targets"][1]
+    account = ConnectedAccount.objects.get(pk=target["connected_account_id"])
+    ConnectedAccount.objects.filter(pk=account.pk).update(avatar_digest="0123456789abcdef")
+    page = dashboard.get("missed").content.decode()
+    assert f'/accounts/{account.id}/avatar/0123456789abcdef" alt="{account.handle}"' in page
+    assert f'<symbol id="mark-{account.platform}"' in page
+
+
 def test_what_is_not_chosen_stays_and_leaves_the_page_after_a_week(
     dashboard: Dashboard, api: ApiClient, missed: dict[str, Any], clock: Any
 ) -> None:
