@@ -225,7 +225,7 @@ def _add_usage_to_help_texts(form: AgentForm, cap: SpendCapStatus, counts: Agent
 
 
 def _budget_bar(spent: int, reserved: int, limit: int | None) -> dict[str, str] | None:
-    """Return the budget bar on an agent's page: the percentages `spent` and `used` (or reserved); None if unlimited."""
+    """Return the budget bar on an agent's page: the percentages `spent` and `used` (spent or reserved); None if unlimited."""
     if limit is None:
         return None
     shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + reserved)]
