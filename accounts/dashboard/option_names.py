@@ -11,6 +11,7 @@ OPTION_NAMES = {
     "link_card": _("Link card"),
     "thread": _("Thread"),
     "choices": _("Choices"),
+    "duration_minutes": _("Open for how many minutes"),
     "multiple": _("Several answers"),
     "hide_totals": _("Hide the counts until the end"),
     "anonymous": _("Anonymous votes"),
@@ -70,13 +71,14 @@ OPTION_NAMES = {
     "cover_seconds": _("Cover at (seconds)"),
     "cover_image_url": _("Cover picture (web address)"),
     "thread_ts": _("Reply to message (timestamp)"),
-    "mrkdwn": _("Show markup"),
+    "mrkdwn": _("Format the text (*bold*, _italic_)"),
     "unfurl_links": _("Link previews"),
     "unfurl_media": _("Previews of linked media"),
 }
 
 # The values of options whose values are words of a platform's API, by option.
 VALUE_NAMES = {
+    "link_card": {"auto": _("Page of the first link"), "none": _("No card")},
     "visibility": {
         "public": _("Everybody"),
         "unlisted": _("Everybody, but not in public timelines"),

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.dashboard.option_names import option_name, value_name
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import OPTION_NAME as THREAD
@@ -79,9 +80,9 @@ class ShownTarget:
 
     @property
     def options(self) -> list[tuple[str, str]]:
-        """Return the platform options of this ShownTarget as names and values, except for a thread's further texts."""
+        """Return the names and values of the platform options of this ShownTarget, except for a thread's further texts."""
         given = {name: value for name, value in self.target.options.items() if name != THREAD}
-        return [(name.replace("_", " "), _words(value)) for name, value in given.items()]
+        return [(option_name(name), _words(name, value)) for name, value in given.items()]
 
 
 @dataclass
@@ -155,11 +156,12 @@ def prepare_groups_for_display(workspace_id: str, groups: Sequence[PostGroup]) -
     ]
 
 
-def _words(value: Any) -> str:
+def _words(option: str, value: Any) -> str:
+    """Return a value of a platform option, or of a part of one, in the language of the page."""
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, dict):
-        return "; ".join(f"{name.replace('_', ' ')}: {_words(own)}" for name, own in value.items())
+        return "; ".join(f"{option_name(name)}: {_words(name, own)}" for name, own in value.items())
     if isinstance(value, list):
-        return ", ".join(_words(each) for each in value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return ", ".join(_words(option, each) for each in value)
+    return value_name(option, value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -57,7 +57,7 @@ def test_the_whole_content_is_shown(
         "Hello",
         "Shorter",
         "and more",
-        "visibility unlisted",
+        "Visibility Everybody, but not in public timelines",
         "@us@social.example",
         "A harbour",
         "Approve for 11 Mar, 12:00",

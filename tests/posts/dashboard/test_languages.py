@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,9 +12,11 @@ from django.utils import translation
 from accounts.dashboard.option_names import OPTION_NAMES, VALUE_NAMES
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS, get_adapter
+from accounts.platforms.thread_option import OPTION_NAME as THREAD
 from posts.dashboard.series_rule import rule_in_words
 from tests.factories import AccountFactory
 from tests.posts.dashboard.dashboard import Dashboard, words
+from tests.posts.rows import group_with_target
 from workspaces.models import Workspace
 
 HEADINGS = {
@@ -107,9 +111,39 @@ def test_options_of_platforms_and_their_values_are_words(dashboard: Dashboard, w
     assert '<option value="direct">Nur erwähnte Personen</option>' in page
 
 
+def rules_of_parts(schema: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rule of each option and of each part of one that the composer shows, by its name."""
+    for part, rule in schema.get("properties", {}).items():
+        if part != THREAD:
+            yield part, rule
+            yield from rules_of_parts(rule, part)
+    for rule in schema.get("anyOf", ()):
+        yield name, rule
+        yield from rules_of_parts(rule, name)
+
+
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_each_option_and_each_of_its_values_has_a_name(platform: str) -> None:
-    for name, rule in get_adapter(platform).capabilities.options.get("properties", {}).items():
-        assert "title" in rule or name in OPTION_NAMES
+    for name, rule in rules_of_parts(get_adapter(platform).capabilities.options):
+        assert name in OPTION_NAMES
         if name != "parse_mode":  # HTML and MarkdownV2 are names already
             assert set(rule.get("enum", ())) <= VALUE_NAMES.get(name, {}).keys()
+
+
+@pytest.mark.parametrize(
+    ("platform", "options", "shown"),
+    [
+        ("tiktok", {"privacy_level": "SELF_ONLY"}, "TikTok: Wer es sehen darf Nur Sie"),
+        ("bluesky", {"link_card": "none"}, "Bluesky: Linkkarte Keine Karte"),
+        ("bluesky", {"link_card": {"title": "auto"}}, "Bluesky: Linkkarte Titel: auto"),
+        ("x", {"poll": {"choices": ["A", "B"], "duration_minutes": 60}}, "X: Umfrage Antworten: A, B; Dauer in Minuten: 60"),
+    ],
+)
+def test_the_options_of_a_post_are_words_of_the_language(
+    dashboard: Dashboard, workspace: Workspace, platform: str, options: dict[str, Any], shown: str
+) -> None:
+    group = group_with_target(workspace, None, "draft")
+    account = AccountFactory.create(workspace=workspace, platform=platform)
+    group.targets.update(account=account, platform=platform, options=options)
+    page = dashboard.http.get(dashboard.address("post", group), headers={"Accept-Language": "de"})
+    assert shown in words(page)

@@ -48,7 +48,7 @@ def test_a_poll_is_written_with_a_line_for_each_choice(dashboard: Dashboard, acc
     dashboard.compose("save", account, text="What next?", extra=poll_of(account))
 
     assert options_of(account) == {"poll": POLL}
-    assert "poll choices: The bench, The lathe; duration minutes: 60" in words(dashboard.get("post", the_group()))
+    assert "Poll Choices: The bench, The lathe; Open for how many minutes: 60" in words(dashboard.get("post", the_group()))
 
 
 def test_a_saved_poll_is_shown_in_the_form(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
