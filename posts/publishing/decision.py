@@ -102,8 +102,7 @@ def _certainty_if_absent(state: TargetState) -> Certainty:
 
 
 def _searched(state: TargetState, fact: PostNotFound) -> Decision:
-    # A person who retries an unconfirmed target wants it sent again even if the search before that proves nothing. No other
-    # first attempt searches.
+    # Whoever retries an unconfirmed target wants it sent again if a search proves nothing. Other first attempts never search.
     if fact.error and state.attempt > 1:
         return _step_failed(state, fact.error)
     if fact.settled_at:
