@@ -112,7 +112,7 @@ def test_options_of_platforms_and_their_values_are_words(dashboard: Dashboard, w
 
 
 def rules_of_parts(schema: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rule of each option and of each part of one that the composer shows, by its name."""
+    """The rule of each option, and of each part of an option, that the composer shows; by name."""
     for part, rule in schema.get("properties", {}).items():
         if part != THREAD:
             yield part, rule
