@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,6 +18,7 @@ from billing.caps import SpendCapStatus
 from config.db.ids import lowest_id_at
 from config.notices.models import NoticeChannel
 from config.pages.templatetags.dashboard import money
+from posts.dashboard.account_marks import MarkedTarget
 from posts.models import PostGroup
 from posts.selectors import groups_with_targets, missed_post_ids
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, GroupStatus
@@ -32,14 +33,24 @@ DAYS_BEFORE_KEY_ENDS = 7  # keys that end later are not shown
 NEARLY_SPENT = 0.8  # share of the monthly limit
 
 
+class LostAccount(NamedTuple):
+    """An account that must be connected again: what its mark on the page is made from."""
+
+    platform: str
+    account_id: str
+
+
 @dataclass(frozen=True)
 class NeedForAttention:
-    """A thing in a workspace that needs a person: its state, a sentence, and the page on which to deal with it."""
+    """A thing in a workspace that needs a person: its state, a sentence, and the page on which to deal with it.
+
+    The marks of the accounts of `targets` are shown before the sentence.
+    """
 
     state: str
     sentence: str
     address: str
-    platforms: tuple[str, ...] = ()
+    targets: Iterable[MarkedTarget] = ()
     at: datetime | None = None
     state_in_words: str = ""
 
@@ -67,7 +78,7 @@ def _lost_accounts(page: WorkspacePage) -> Iterator[NeedForAttention]:
         named = {"platform": platform_label(account.platform), "account": account.handle or account.external_id}
         sentence = _("%(platform)s account %(account)s: posts to it fail until it is connected again.") % named
         address = page.url_of_page("account", account_id=account.id)
-        yield NeedForAttention("needs_reauth", sentence, address, (account.platform,))
+        yield NeedForAttention("needs_reauth", sentence, address, [LostAccount(account.platform, account.id)])
 
 
 def _post(page: WorkspacePage, group: PostGroup) -> NeedForAttention:
@@ -77,7 +88,7 @@ def _post(page: WorkspacePage, group: PostGroup) -> NeedForAttention:
         group.status,
         group.text[:200] or _("(no text)"),
         page.url_of_page("approvals" if waits else "post", **named),
-        tuple(dict.fromkeys(target.platform for target in group.targets.all())),
+        group.targets.all(),
         group.created_at,
     )
 

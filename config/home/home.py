@@ -32,15 +32,20 @@ def workspace_home(page: WorkspacePage) -> HttpResponse:
     cap = workspace_spend_cap_status(workspace_id=workspace_id, at=timezone.now())
     steps = first_steps(page)
     entries = audit.audit_entries_of_workspace(caller=page.caller, workspace_id=workspace_id).filter(dry_run=False)
+    needs = needs_for_attention(page, cap)
     week = days_of_this_week(page, per_day=POSTS_PER_DAY)
     upcoming = upcoming_posts(caller=page.caller, workspace_id=workspace_id, limit=SHOWN_UPCOMING)
-    targets_of_week = (target for day in week for post in day.posts for target in post.targets)
-    marks = AccountMarks(page, chain(targets_of_week, *(group.targets.all() for group in upcoming)))
+    targets = chain(
+        (target for need in needs for target in need.targets),
+        (target for day in week for post in day.posts for target in post.targets),
+        (target for group in upcoming for target in group.targets.all()),
+    )
+    marks = AccountMarks(page, targets)
     return page.render(
         "home/home.html",
         steps=steps,
         steps_done=sum(step.done for step in steps),
-        needs=needs_for_attention(page, cap),
+        needs=[(need, marks.of_post(need.targets)) for need in needs],
         week=[(day, [(post, marks.of_post(post.targets)) for post in day.posts]) for day in week],
         upcoming=[(group, marks.of_post(group.targets.all())) for group in upcoming],
         sprite=marks.sprite(),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import time_machine
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.html import strip_tags
 from pytest_django import DjangoAssertNumQueries
@@ -22,9 +25,9 @@ from posts.models import PostGroup
 from posts.states import GroupStatus
 from tests.conftest import ApiClient
 from tests.contract.operations import OPERATIONS
-from tests.factories import workspace_key
+from tests.factories import AccountFactory, workspace_key
 from tests.people import sign_in_here
-from tests.posts.rows import NOON, TOMORROW, create, fail_as_missed
+from tests.posts.rows import NOON, TOMORROW, create, fail_as_missed, group_with_target
 from tests.webhooks.rows import emit
 from webhooks.models import Delivery
 from workspaces.models import User, Workspace
@@ -156,6 +159,37 @@ def test_posts_have_the_pictures_of_their_accounts(
     picture = f"/dashboard/workspaces/{workspace.id}/accounts/{account.id}/avatar/0123456789abcdef"
     assert f'src="{picture}" alt="{account.handle}"' in shown
     assert f'aria-label="{get_adapter(account.platform).label}"' in shown
+
+
+def test_what_needs_a_person_has_the_pictures_of_its_accounts(
+    browser: Client, workspace: Workspace, account: ConnectedAccount, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    lost = AccountFactory(workspace=workspace, handle="@lost", status="needs_reauth", avatar_digest="fedcba9876543210")
+    failed = group_with_target(workspace, None, "failed", text="Failed")
+    failed.targets.update(account=account, platform=account.platform)
+    ConnectedAccount.objects.filter(pk=account.pk).update(avatar_digest="0123456789abcdef")
+    home(browser, workspace)  # fills the caches
+
+    with CaptureQueriesContext(connection) as queries:
+        shown = needs_section(browser, workspace)
+
+    pictures = re.findall(r'<img class="avatar" src="([^"]+)" alt="([^"]*)"[^>]*><svg class="platform-mark"', shown)
+    own = f"/dashboard/workspaces/{workspace.id}/accounts"
+    assert pictures == [
+        (f"{own}/{lost.id}/avatar/fedcba9876543210", "@lost"),
+        (f"{own}/{account.id}/avatar/0123456789abcdef", account.handle),
+    ]
+
+    for number in range(3):
+        other = AccountFactory(workspace=workspace, avatar_digest=f"{number:016}", status="needs_reauth")
+        group_with_target(workspace, None, "failed").targets.update(account=other)
+    with django_assert_num_queries(len(queries)):
+        shown = needs_section(browser, workspace)
+    assert shown.count('<img class="avatar"') == 8
+
+
+def needs_section(browser: Client, workspace: Workspace) -> str:
+    return home(browser, workspace).partition('id="needs"')[2].partition("</section>")[0]
 
 
 def test_activity_is_told_in_sentences_and_repeated_deeds_are_counted(
