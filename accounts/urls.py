@@ -28,7 +28,7 @@ urlpatterns = [
     ),
     path(f"{WORKSPACE_PATH}/accounts/<str:account_id>", accounts.account_details, name="account"),
     path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/avatar/<str:digest>", avatars.serve_avatar, name="account-avatar"),
-    path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/slots", slots.slots, name="account-slots"),
+    path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/slots", slots.edit_slots, name="account-slots"),
     path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/check", accounts.check_account_now, name="account-check"),
     path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/disconnect", accounts.disconnect_account, name="account-disconnect"),
 ]

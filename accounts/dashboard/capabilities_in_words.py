@@ -11,7 +11,13 @@ from collections.abc import Iterable, Iterator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
-from accounts.dashboard.amounts import file_size, file_types, number, poll_durations, seconds_in_words
+from accounts.dashboard.amounts import (
+    file_size_in_words,
+    file_types_in_words,
+    localized_number,
+    poll_duration_range_in_words,
+    seconds_in_largest_unit,
+)
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, FileTypeAndSizeLimits, ImageRules, MediaRules, TextRules, VideoRules
@@ -100,11 +106,11 @@ def _text(rules: TextRules) -> str:
     with_media, with_images = rules.max_length_with_media, rules.max_length_with_images
     with_poll = rules.max_length_with_poll
     parts = [
-        _("Up to %(number)s characters") % {"number": number(rules.max_length)},
+        _("Up to %(number)s characters") % {"number": localized_number(rules.max_length)},
         COUNTING_NOTES[rules.counted_as],
-        _("%(number)s beside media") % {"number": number(with_media)} if with_media else "",
-        _("%(number)s beside images alone") % {"number": number(with_images)} if with_images else "",
-        _("%(number)s as the question of a poll") % {"number": number(with_poll)} if with_poll else "",
+        _("%(number)s beside media") % {"number": localized_number(with_media)} if with_media else "",
+        _("%(number)s beside images alone") % {"number": localized_number(with_images)} if with_images else "",
+        _("%(number)s as the question of a poll") % {"number": localized_number(with_poll)} if with_poll else "",
         _("a link counts as %(number)d") % {"number": rules.url_length} if rules.url_length else "",
         *(_most(limit, unit) for unit, limit, _count in rules.additional_limits),
         *(_("%(limit)s advised") % {"limit": _most(limit, unit)} for unit, limit, _count in rules.advised_limits),
@@ -115,7 +121,7 @@ def _text(rules: TextRules) -> str:
 def _most(limit: int, unit: str) -> str:
     if limit == 0:
         return str(NONE_ALLOWED_PHRASES[unit])
-    return str(AT_MOST_PHRASES[unit] % {"limit": limit, "number": number(limit)})
+    return str(AT_MOST_PHRASES[unit] % {"limit": limit, "number": localized_number(limit)})
 
 
 def _media(rules: MediaRules) -> Iterator[tuple[str, str]]:
@@ -135,7 +141,7 @@ def _media(rules: MediaRules) -> Iterator[tuple[str, str]]:
     if rules.required:
         yield _("Needed"), _required(rules)
     if rules.alt_text_max_length:
-        most = {"number": number(rules.alt_text_max_length)}
+        most = {"number": localized_number(rules.alt_text_max_length)}
         yield _("Alt text"), _("Up to %(number)s characters for each file") % most
 
 
@@ -150,7 +156,7 @@ def _poll(rules: PollRules) -> str:
         [
             _("%(least)d to %(most)d choices") % {"least": rules.min_choices, "most": rules.max_choices},
             _("up to %(number)d characters each") % {"number": rules.max_choice_length},
-            _("open %(range)s") % {"range": poll_durations(rules)},
+            _("open %(range)s") % {"range": poll_duration_range_in_words(rules)},
             _("or without an end") if rules.open_ended else "",
             _("several answers if you like") if rules.multiple else _("one answer"),
         ]
@@ -158,8 +164,8 @@ def _poll(rules: PollRules) -> str:
 
 
 def _images(rules: ImageRules) -> str:
-    megapixels = {"number": number(f"{(rules.max_pixels or 0) / 1_000_000:.3g}")}
-    side_sum = {"number": number(rules.max_side_sum or 0)}
+    megapixels = {"number": localized_number(f"{(rules.max_pixels or 0) / 1_000_000:.3g}")}
+    side_sum = {"number": localized_number(rules.max_side_sum or 0)}
     return _joined(
         [
             _files(rules),
@@ -173,10 +179,10 @@ def _images(rules: ImageRules) -> str:
 def _shape(rules: ImageRules) -> str:
     if not rules.max_ratio:
         return ""
-    most = number(f"{rules.max_ratio:.4g}")
+    most = localized_number(f"{rules.max_ratio:.4g}")
     if not rules.min_ratio:
         return _("at most %(most)s times as wide as high") % {"most": most}
-    least = number(f"{rules.min_ratio:.4g}")
+    least = localized_number(f"{rules.min_ratio:.4g}")
     return _("%(least)s to %(most)s times as wide as high") % {"least": least, "most": most}
 
 
@@ -185,14 +191,18 @@ def _videos(rules: VideoRules) -> str:
     return _joined(
         [
             _files(rules),
-            _("from %(duration)s") % {"duration": seconds_in_words(shortest)} if shortest else "",
-            _("up to %(duration)s long") % {"duration": seconds_in_words(longest)} if longest else "",
+            _("from %(duration)s") % {"duration": seconds_in_largest_unit(shortest)} if shortest else "",
+            _("up to %(duration)s long") % {"duration": seconds_in_largest_unit(longest)} if longest else "",
         ]
     )
 
 
 def _files(rules: FileTypeAndSizeLimits) -> str:
-    named = {"number": rules.max_count, "types": file_types(rules.mime_types), "size": file_size(rules.max_bytes)}
+    named = {
+        "number": rules.max_count,
+        "types": file_types_in_words(rules.mime_types),
+        "size": file_size_in_words(rules.max_bytes),
+    }
     return (
         ngettext("One (%(types)s), up to %(size)s", "Up to %(number)d (%(types)s), up to %(size)s each", rules.max_count)
         % named
@@ -200,7 +210,7 @@ def _files(rules: FileTypeAndSizeLimits) -> str:
 
 
 def _together(most: int | None) -> str:
-    return _("%(size)s together") % {"size": file_size(most)} if most else ""
+    return _("%(size)s together") % {"size": file_size_in_words(most)} if most else ""
 
 
 def _joined(parts: Iterable[object]) -> str:

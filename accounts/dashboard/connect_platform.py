@@ -13,8 +13,8 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from accounts import selectors, services
-from accounts.dashboard.obstacles import obstacle_sentence
-from accounts.dashboard.option_names import option_name, value_name
+from accounts.dashboard.obstacles import connection_obstacle_sentence
+from accounts.dashboard.option_names import option_name, option_value_name
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import PLATFORMS, get_adapter
@@ -103,7 +103,7 @@ def _connect_page(page: WorkspacePage, chosen: Platform, form: CredentialsForm, 
         ConnectionMethod(
             method,
             shown[Method(method)],
-            obstacle_sentence(chosen, method),
+            connection_obstacle_sentence(chosen, method),
             selectors.connection_method_requirements(chosen, method),
         )
         for method in chosen.methods
@@ -115,7 +115,7 @@ def _connect_page(page: WorkspacePage, chosen: Platform, form: CredentialsForm, 
 def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.Field:
     label, help_text = _(rule["title"]) if "title" in rule else option_name(name), _(rule.get("description", ""))
     if "enum" in rule:
-        choices = [(value, value_name(name, value)) for value in rule["enum"]]
+        choices = [(value, option_value_name(name, value)) for value in rule["enum"]]
         return forms.ChoiceField(
             required=required, label=label, help_text=help_text, choices=choices, widget=forms.RadioSelect
         )

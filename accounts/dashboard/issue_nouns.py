@@ -63,11 +63,11 @@ TEXTS_SHOWN_UNCHANGED = (
 )
 
 
-def counted_kind(kind: str, count: int) -> str:
+def file_count_in_words(kind: str, count: int) -> str:
     """Return a number with the noun for a kind of file, such as 2 images, for a sentence about a validation issue."""
     return str(COUNTED_KINDS[kind] % {"count": count})
 
 
-def unit_name(unit: str) -> str:
+def text_unit_name(unit: str) -> str:
     """Return the noun for a unit of text, such as bytes, for a sentence about a validation issue."""
     return str(UNIT_NAMES.get(unit, unit))

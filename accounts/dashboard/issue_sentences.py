@@ -13,14 +13,14 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.dashboard.amounts import exact_seconds_in_words, number, poll_durations
+from accounts.dashboard.amounts import localized_number, poll_duration_range_in_words, seconds_as_hours_minutes_seconds
 from accounts.dashboard.issue_nouns import (
     COUNTED_THINGS,
     KIND_NOT_ACCEPTED_SENTENCES,
     KIND_PLURALS,
     KIND_WITH_ARTICLE,
-    counted_kind,
-    unit_name,
+    file_count_in_words,
+    text_unit_name,
 )
 from accounts.dashboard.option_names import option_name
 from accounts.platforms.issues import Issue
@@ -61,8 +61,8 @@ def advice_sentence(issue: Issue) -> str:
     if hint is None:
         return ""
     if hint.action == "replace_text" and "limit" in facts:
-        unit = _("characters") if facts["unit"] in CHARACTER_UNITS else unit_name(facts["unit"])
-        named = {"limit": number(facts["limit"]), "unit": unit}
+        unit = _("characters") if facts["unit"] in CHARACTER_UNITS else text_unit_name(facts["unit"])
+        named = {"limit": localized_number(facts["limit"]), "unit": unit}
         if facts.get("scope"):
             return _("Cuts it at a word, to at most %(limit)s %(unit)s, for this account only.") % named
         return _("Cuts it at a word, to at most %(limit)s %(unit)s.") % named
@@ -77,7 +77,7 @@ def advice_sentence(issue: Issue) -> str:
 
 
 def _kept(facts: IssueFacts) -> str:
-    return counted_kind(facts["kind"], facts["limit"])
+    return file_count_in_words(facts["kind"], facts["limit"])
 
 
 def _compress(facts: IssueFacts) -> str:
@@ -89,17 +89,17 @@ def _compress(facts: IssueFacts) -> str:
 
 def _too_long(label: str, facts: IssueFacts) -> str:
     length, limit, unit = facts["length"], facts["limit"], facts["unit"]
-    named: dict[str, Any] = {"subject": _subject(facts), "platform": label, "limit": number(limit)}
+    named: dict[str, Any] = {"subject": _subject(facts), "platform": label, "limit": localized_number(limit)}
     if unit in CHARACTER_UNITS:
         over = length - limit
-        named["over"] = ngettext("%(number)s character", "%(number)s characters", over) % {"number": number(over)}
+        named["over"] = ngettext("%(number)s character", "%(number)s characters", over) % {"number": localized_number(over)}
         return str(LIMIT_SENTENCES.get(facts.get("reason", ""), LIMIT_SENTENCES[""]) % named)
     if unit in COUNTED_THINGS:
-        named["things"] = COUNTED_THINGS[unit] % {"count": length, "number": number(length)}
+        named["things"] = COUNTED_THINGS[unit] % {"count": length, "number": localized_number(length)}
         if limit:
             return _("%(subject)s has %(things)s; %(platform)s allows only %(limit)s.") % named
         return _("%(subject)s has %(things)s; %(platform)s allows none.") % named
-    named |= {"length": number(length), "unit": unit_name(unit)}
+    named |= {"length": localized_number(length), "unit": text_unit_name(unit)}
     if limit:
         text = _(
             "%(subject)s is too long for %(platform)s: it takes %(length)s of %(limit)s %(unit)s. "
@@ -112,9 +112,9 @@ def _too_long(label: str, facts: IssueFacts) -> str:
 def _above_advice(label: str, facts: IssueFacts) -> str:
     length = facts["length"]
     if facts["unit"] in COUNTED_THINGS:
-        things = COUNTED_THINGS[facts["unit"]] % {"count": length, "number": number(length)}
+        things = COUNTED_THINGS[facts["unit"]] % {"count": length, "number": localized_number(length)}
     else:
-        things = ngettext("%(number)s character", "%(number)s characters", length) % {"number": number(length)}
+        things = ngettext("%(number)s character", "%(number)s characters", length) % {"number": localized_number(length)}
     named = {"things": things, "platform": label, "limit": facts["limit"]}
     return _("The text has %(things)s; %(platform)s advises %(limit)s at most.") % named
 
@@ -189,7 +189,7 @@ def _wrong_shape(label: str, facts: IssueFacts) -> str:
 
 
 def _too_many(label: str, facts: IssueFacts) -> str:
-    named = {"count": counted_kind(facts["kind"], facts["count"]), "platform": label, "allowed": _kept(facts)}
+    named = {"count": file_count_in_words(facts["kind"], facts["count"]), "platform": label, "allowed": _kept(facts)}
     return _("There are %(count)s; %(platform)s allows %(allowed)s in a post.") % named
 
 
@@ -198,7 +198,10 @@ def _kinds(facts: IssueFacts, last_word: str, names: Mapping[str, object]) -> st
 
 
 def _size(facts: IssueFacts) -> str:
-    return _("%(width)s × %(height)s pixels") % {"width": number(facts["width"]), "height": number(facts["height"])}
+    return _("%(width)s × %(height)s pixels") % {
+        "width": localized_number(facts["width"]),
+        "height": localized_number(facts["height"]),
+    }
 
 
 _SENTENCES: dict[str, Callable[[str, IssueFacts], str]] = {
@@ -217,7 +220,7 @@ _SENTENCES: dict[str, Callable[[str, IssueFacts], str]] = {
     ),
     "POLL_DURATION": lambda label, facts: (
         _("%(platform)s keeps a poll open %(range)s, not %(minutes)s minutes.")
-        % {"platform": label, "range": poll_durations(facts["rules"]), "minutes": facts["minutes"]}
+        % {"platform": label, "range": poll_duration_range_in_words(facts["rules"]), "minutes": facts["minutes"]}
     ),
     "MEDIA_KIND_NOT_TAKEN": _kind_not_accepted,
     "MEDIA_TYPE_NOT_TAKEN": _wrong_type,
@@ -228,11 +231,11 @@ _SENTENCES: dict[str, Callable[[str, IssueFacts], str]] = {
     "MEDIA_SHAPE": _wrong_shape,
     "MEDIA_TOO_LONG": lambda label, facts: (
         _("The video is too long for %(platform)s, which allows %(duration)s.")
-        % {"platform": label, "duration": exact_seconds_in_words(facts["seconds"])}
+        % {"platform": label, "duration": seconds_as_hours_minutes_seconds(facts["seconds"])}
     ),
     "MEDIA_TOO_SHORT": lambda label, facts: (
         _("The video is too short for %(platform)s, which needs %(duration)s or more.")
-        % {"platform": label, "duration": exact_seconds_in_words(facts["seconds"])}
+        % {"platform": label, "duration": seconds_as_hours_minutes_seconds(facts["seconds"])}
     ),
     "MEDIA_REQUIRED": lambda label, facts: (
         _("%(platform)s needs %(media)s in every post.")
@@ -250,9 +253,11 @@ _ADVICE: dict[str, Callable[[IssueFacts], str]] = {
     "TEXT_ABOVE_ADVISED": lambda facts: _("Leave some out."),
     "MEDIA_TOO_MANY_PIXELS": lambda facts: _("Scale it down to %(size)s.") % {"size": _size(facts)},
     "MEDIA_SHAPE": lambda facts: _("Crop it to %(size)s, or add borders.") % {"size": _size(facts)},
-    "MEDIA_TOO_LONG": lambda facts: _("Cut it to %(duration)s.") % {"duration": exact_seconds_in_words(facts["seconds"])},
+    "MEDIA_TOO_LONG": lambda facts: (
+        _("Cut it to %(duration)s.") % {"duration": seconds_as_hours_minutes_seconds(facts["seconds"])}
+    ),
     "MEDIA_TOO_SHORT": lambda facts: (
-        _("Make it %(duration)s long or longer.") % {"duration": exact_seconds_in_words(facts["seconds"])}
+        _("Make it %(duration)s long or longer.") % {"duration": seconds_as_hours_minutes_seconds(facts["seconds"])}
     ),
     "POLL_CHOICE_COUNT": _choice_count_advice,
     "MEDIA_REQUIRED": lambda facts: _("Attach %(media)s.") % {"media": _kinds(facts, _("or"), KIND_WITH_ARTICLE)},

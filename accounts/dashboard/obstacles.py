@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from accounts.platforms.base import Platform
 
 
-def obstacle_sentence(platform: Platform, method: str) -> str | None:
+def connection_obstacle_sentence(platform: Platform, method: str) -> str | None:
     """Return why a method of connecting is unavailable, with the names of the missing settings; None if it is available."""
     if platform.unavailable_reason(method) is None:
         return None

@@ -117,7 +117,7 @@ VALUE_NAMES = {
 }
 
 
-def value_name(option: str, value: Any) -> str:
+def option_value_name(option: str, value: Any) -> str:
     """Return what pages call a value of a platform option, in the language of the page."""
     return str(VALUE_NAMES.get(option, {}).get(value, value))
 

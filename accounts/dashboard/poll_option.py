@@ -8,13 +8,13 @@ from typing import Any
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from accounts.dashboard.amounts import poll_durations
+from accounts.dashboard.amounts import poll_duration_range_in_words
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import OPTION_NAME
 from accounts.platforms.types import Capabilities
 
 
-def options_with_poll_in_words(capabilities: Capabilities) -> Mapping[str, Any]:
+def option_schema_with_poll_in_words(capabilities: Capabilities) -> Mapping[str, Any]:
     """Return the JSON Schema of a platform's options, with the limits of a poll in the language of the page.
 
     The descriptions in the schema itself are for the API, and contain the platform's numbers in English sentences.
@@ -37,4 +37,4 @@ def _choices(rules: PollRules) -> str:
 
 
 def _duration(rules: PollRules) -> str:
-    return _("%(range)s. A day has 1440 minutes.") % {"range": capfirst(poll_durations(rules))}
+    return _("%(range)s. A day has 1440 minutes.") % {"range": capfirst(poll_duration_range_in_words(rules))}

@@ -51,24 +51,24 @@ class SlotsForm(forms.Form):
             self.fields[weekday] = TimesField(label=name, required=False)
 
     @property
-    def slots(self) -> list[dict[str, str]]:
+    def entered_slots(self) -> list[dict[str, str]]:
         """Return the entered slots."""
         return [{"weekday": weekday, "time": time} for weekday in WEEKDAYS for time in self.cleaned_data[weekday]]
 
     def clean(self) -> None:
-        if not self.errors and len(self.slots) > MAX_SLOTS:
+        if not self.errors and len(self.entered_slots) > MAX_SLOTS:
             raise forms.ValidationError(gettext("An account has at most %(most)d slots.") % {"most": MAX_SLOTS})
 
 
 @workspace_page("GET", "POST", operation="accounts.update_slots")
-def slots(page: WorkspacePage, account_id: str) -> HttpResponse:
+def edit_slots(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard page that shows the slots of an account, and saves them."""
     row = workspace_account_or_404(page, account_id)
     sent = page.request.POST if page.request.method == "POST" else None
     form = SlotsForm(sent, account=row, default_timezone=page.zone.key)
     if sent is not None and form.is_valid():
         zone = form.cleaned_data["timezone"]
-        services.update_slots(caller=page.caller, account_id=row.id, timezone=zone, slots=form.slots)
+        services.update_slots(caller=page.caller, account_id=row.id, timezone=zone, slots=form.entered_slots)
         return page.success_redirect(gettext("The slots are saved."), "account", account_id=row.id)
     shown = ShownAccount(row, get_adapter(row.platform).label)
     return page.render("accounts/slots.html", account=shown, form=form, status=422 if sent is not None else 200)

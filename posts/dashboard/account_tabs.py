@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from accounts.dashboard.poll_option import options_with_poll_in_words
+from accounts.dashboard.poll_option import option_schema_with_poll_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import further_segment_texts
@@ -48,7 +48,7 @@ def account_tab(composer: Composer, target: dict[str, Any], account: ConnectedAc
         label=get_adapter(account.platform).label,
         text=target["text"],
         typed=sent.get(f"text-{account.id}", "") if target["text"] is None and sent else target["text"] or "",
-        options=PlatformOptionsForm(options_with_poll_in_words(capabilities), prefix=account.id, options=options),
+        options=PlatformOptionsForm(option_schema_with_poll_in_words(capabilities), prefix=account.id, options=options),
         schedule=composer.account_times.forms[account.id],
         in_slot=account.id in composer.account_times.in_slots,
         segments=segments,

@@ -14,7 +14,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.dashboard.option_names import option_name, value_name
+from accounts.dashboard.option_names import option_name, option_value_name
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
 from posts.dashboard.inputs import normalize_newlines_and_nul
@@ -201,7 +201,7 @@ def _plain_field(name: str, rule: Mapping[str, Any]) -> forms.Field | None:
     if "enum" in rule:
         values = {str(value): value for value in rule["enum"]}
         return forms.TypedChoiceField(
-            choices=[("", _("Not set")), *((text, value_name(name, text)) for text in values)],
+            choices=[("", _("Not set")), *((text, option_value_name(name, text)) for text in values)],
             coerce=values.__getitem__,
             empty_value=None,
             required=False,

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.dashboard.option_names import option_name, value_name
+from accounts.dashboard.option_names import option_name, option_value_name
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import OPTION_NAME as THREAD
@@ -164,4 +164,4 @@ def _words(option: str, value: Any) -> str:
         return "; ".join(f"{option_name(name)}: {_words(name, own)}" for name, own in value.items())
     if isinstance(value, list):
         return ", ".join(_words(option, each) for each in value)
-    return value_name(option, value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return option_value_name(option, value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
