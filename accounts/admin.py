@@ -34,13 +34,13 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
     list_select_related = ("workspace",)
     indexed_lookups = {"wrk": "workspace_id"}
     search_fields = ("handle",)
-    actions = ("check_and_update_now",)
+    actions = ("check_credentials_at_platform",)
 
     @admin.action(description="Ask the platform whether the account still works", permissions=["operate"])
     @requires_confirmation(
         "The platforms are asked with the accounts' own tokens. An account that no longer works must be connected again."
     )
-    def check_and_update_now(self, request: HttpRequest, queryset: QuerySet[ConnectedAccount]) -> None:
+    def check_credentials_at_platform(self, request: HttpRequest, queryset: QuerySet[ConnectedAccount]) -> None:
         self.run_for_each_row(
             request,
             queryset.select_related("workspace"),

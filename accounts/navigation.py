@@ -8,7 +8,7 @@ from accounts.models import ConnectedAccount
 from config.pages.navigation import MAX_SHOWN_COUNT, DashboardPage
 
 
-def count_accounts_to_reconnect(workspace_id: str) -> int:
+def capped_count_of_accounts_to_reconnect(workspace_id: str) -> int:
     """Return the number of accounts that a person must connect again, for the navigation menu; counted up to a maximum.
 
     The maximum is MAX_SHOWN_COUNT + 1.
@@ -18,5 +18,5 @@ def count_accounts_to_reconnect(workspace_id: str) -> int:
 
 
 ACCOUNTS = DashboardPage(
-    "accounts", _("Accounts"), "user-circle", _("Connections"), count_waiting=count_accounts_to_reconnect
+    "accounts", _("Accounts"), "user-circle", _("Connections"), count_waiting=capped_count_of_accounts_to_reconnect
 )

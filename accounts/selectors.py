@@ -43,7 +43,7 @@ def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[Co
     return rows.exclude(status=ConnectedAccount.Status.DISCONNECTED)
 
 
-def platforms_of_accounts(*, workspace_id: str, account_ids: Iterable[str]) -> dict[str, str]:
+def platform_by_account_id(*, workspace_id: str, account_ids: Iterable[str]) -> dict[str, str]:
     """Account query: return the platforms of those of the workspace's accounts that have these ids."""
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, pk__in=list(account_ids))
     return dict(rows.values_list("pk", "platform"))
@@ -69,7 +69,7 @@ def get_accessible_account(*, caller: Caller, account_id: str, scope: str, write
     return account
 
 
-def connection_initiator_name(attempt: ConnectionAttempt) -> str:
+def describe_who_began_connection(attempt: ConnectionAttempt) -> str:
     """Account query: return the name of the agent, API key or person that began an OAuth connection attempt."""
     if attempt.actor_kind == "agent":
         name = Agent.objects.filter(pk=attempt.actor_id).values_list("name", flat=True).first()

@@ -25,7 +25,7 @@ class SlotOccurrence:
     local: datetime
 
 
-def sorted_slots(slots: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+def sorted_unique_slots(slots: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     """Return slots in the order of the week, without repeated ones."""
     found = {(WEEKDAYS.index(each["weekday"]), each["time"]) for each in slots}
     return [{"weekday": WEEKDAYS[day], "time": at} for day, at in sorted(found)]

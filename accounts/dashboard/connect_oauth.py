@@ -86,7 +86,7 @@ def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
     shown = {
         "platform_label": get_adapter(returned.attempt.platform).label,
         "attempt": returned.attempt,
-        "asked_by": selectors.connection_initiator_name(returned.attempt),
+        "asked_by": selectors.describe_who_began_connection(returned.attempt),
         "began_here": _began_here(request, caller, returned.attempt),
         "accounts": accounts,
     }

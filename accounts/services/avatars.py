@@ -37,14 +37,14 @@ PLATFORM_SECONDS = 3.0  # for the question where the picture is
 IDENTITY_VALID_FOR = timedelta(minutes=10)  # the address that was read then is used without asking the platform again
 
 
-def schedule_avatar(account: ConnectedAccount) -> None:
+def schedule_avatar_fetch(account: ConnectedAccount) -> None:
     """Schedule fetching the profile picture of an account at once. Sandbox accounts have none."""
     if not account.sandbox:
         now = {"due_at": timezone.now(), "failures": 0}
         Avatar.objects.update_or_create(account_id=account.pk, defaults=now)
 
 
-def current_avatar_url(account: ConnectedAccount, identity: Identity) -> str:
+def avatar_url_from_identity(account: ConnectedAccount, identity: Identity) -> str:
     """Return the address of an account's profile picture at the platform, from the platform's answer about the account.
 
     The previous address if the answer has neither picture nor name, because the profile could not be read then.
@@ -125,7 +125,7 @@ def _url_at_platform(account: ConnectedAccount) -> str:
 
 def _asked_url(adapter: Platform, account: ConnectedAccount, grant: Grant) -> str:
     with total_deadline(PLATFORM_SECONDS):
-        return current_avatar_url(account, adapter.identify(grant))
+        return avatar_url_from_identity(account, adapter.identify(grant))
 
 
 def _store(avatar: Avatar, url: str, content: bytes) -> None:

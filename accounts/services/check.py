@@ -15,7 +15,7 @@ from accounts.models import Avatar, ConnectedAccount
 from accounts.platforms.errors import PlatformError, ReauthRequired, TokenExpired
 from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Identity
-from accounts.services.avatars import current_avatar_url, schedule_avatar
+from accounts.services.avatars import avatar_url_from_identity, schedule_avatar_fetch
 from accounts.services.tokens import mark_needs_reauth_unless_renewed, renew_or_await_tokens
 from config.api.caller import Caller
 from config.api.request_limits import OUTBOUND_SECONDS, limit_outbound_requests
@@ -24,7 +24,7 @@ from config.outbound import total_deadline
 
 logger = logging.getLogger(__name__)
 # Half of the time is reserved for a token refresh, whose answer must not be lost.
-FIRST_CHECK_SECONDS = OUTBOUND_SECONDS / 2
+FIRST_CHECK_TIMEOUT_SECONDS = OUTBOUND_SECONDS / 2
 
 
 def check_and_update_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
@@ -46,7 +46,7 @@ def check_and_update_account(*, caller: Caller, account_id: str) -> ConnectedAcc
     try:
         with limit_outbound_requests(account.workspace_id):
             try:
-                with total_deadline(FIRST_CHECK_SECONDS):
+                with total_deadline(FIRST_CHECK_TIMEOUT_SECONDS):
                     identity = adapter.identify(grant)
             except TokenExpired:
                 grant = renew_or_await_tokens(account_id=account.id, stale=grant)
@@ -67,7 +67,7 @@ def _store_identity(account: ConnectedAccount, identity: Identity) -> None:
 
     Nothing is stored if the account was disconnected meanwhile.
     """
-    picture = current_avatar_url(account, identity)
+    picture = avatar_url_from_identity(account, identity)
     with transaction.atomic():
         connected = _connected_row(account).update(
             handle=identity.handle[:255],
@@ -78,7 +78,7 @@ def _store_identity(account: ConnectedAccount, identity: Identity) -> None:
         )
         # Accounts that were connected by a release without avatars have no row.
         if connected and (picture != account.avatar_url or not Avatar.objects.filter(pk=account.pk).exists()):
-            schedule_avatar(account)
+            schedule_avatar_fetch(account)
 
 
 def _mark_undecryptable(account: ConnectedAccount, error: SealedValueError) -> ConnectedAccount:

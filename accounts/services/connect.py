@@ -17,7 +17,7 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import PLATFORMS, get_adapter
 from accounts.platforms.schemas import MAX_VIOLATIONS, schema_violations
 from accounts.platforms.types import AuthorizedAccount
-from accounts.services.avatars import schedule_avatar
+from accounts.services.avatars import schedule_avatar_fetch
 from accounts.services.connection_attempts import BegunAttempt, begin_attempt
 from accounts.services.tokens import renewal_time
 from auditlog.services import record_entry
@@ -138,7 +138,7 @@ def insert_or_update_account(
     account.refresh_at, account.refresh_failures = renewal_time(connection.grant.expires_at), 0
     account.last_checked_at = timezone.now()
     account.save()
-    schedule_avatar(account)
+    schedule_avatar_fetch(account)
     return account
 
 

@@ -95,7 +95,7 @@ def find_unexpired_attempt(state: str) -> ConnectionAttempt | None:
     return rows.filter(state_sha256=_digest(state), expires_at__gt=timezone.now()).first()
 
 
-def was_code_sent(attempt: ConnectionAttempt, code: str) -> bool:
+def was_code_sent_to_platform(attempt: ConnectionAttempt, code: str) -> bool:
     """Return whether this authorization code was sent to the platform for the OAuth connection attempt.
 
     The exchange may still be running or may have failed. A temporary failure does not count.
@@ -108,7 +108,7 @@ def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
 
     A code is usable if none was exchanged yet, or if this code was exchanged and an account can still be attached.
     """
-    if attempt.used_at is not None and (attempt.opened is None or not was_code_sent(attempt, code)):
+    if attempt.used_at is not None and (attempt.opened is None or not was_code_sent_to_platform(attempt, code)):
         raise OAuthStateInvalid()
 
 

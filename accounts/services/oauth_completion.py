@@ -22,7 +22,7 @@ from accounts.services.connection_attempts import (
     exchange_code,
     find_unexpired_attempt,
     require_usable_code,
-    was_code_sent,
+    was_code_sent_to_platform,
 )
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
@@ -94,7 +94,7 @@ def exchange_code_after_return(*, caller: Caller, state: str, code: str) -> Retu
     if attempt is None or not code:
         raise OAuthStateInvalid()
     require_access(caller, attempt.workspace_id, SCOPE)
-    if attempt.account and attempt.opened is None and was_code_sent(attempt, code):
+    if attempt.account and attempt.opened is None and was_code_sent_to_platform(attempt, code):
         return ReturnedConnectionAttempt(attempt, attached_account=attempt.account)
     return ReturnedConnectionAttempt(attempt, exchange_code(attempt, code))
 

@@ -9,7 +9,7 @@ from tests.people import console
 
 def test_the_admin_action_checks_an_account_at_its_platform(account: ConnectedAccount) -> None:
     ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
-    messages = act(console(), "check_and_update_now", account)
+    messages = act(console(), "check_credentials_at_platform", account)
 
     assert messages == [f"Asked; the status is what the platform said: {account.id}."]
     now = ConnectedAccount.objects.get(pk=account.pk)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from rest_framework import serializers
 
-from accounts.selectors import platforms_of_accounts
+from accounts.selectors import platform_by_account_id
 from config.api import fields
 from config.api.caller import AgentMode, Caller
 from config.api.error_handlers import to_api_error
@@ -158,7 +158,7 @@ def _plan(
 
 def _targets_with_platforms(workspace_id: str, targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a tool's targets as the API takes them, with the platform. Raises ValidationFailed for unknown accounts."""
-    platforms = platforms_of_accounts(workspace_id=workspace_id, account_ids=[target["account_id"] for target in targets])
+    platforms = platform_by_account_id(workspace_id=workspace_id, account_ids=[target["account_id"] for target in targets])
     unknown = [
         {"field": f"targets[{index}].account_id", "code": "not_found", "message": "This account does not exist."}
         for index, target in enumerate(targets)
