@@ -98,20 +98,20 @@ class Platform:
         """
         raise ConnectionUnavailable("This platform cannot be asked.")
 
-    def refresh(self, grant: Grant) -> Grant:
+    def refresh_grant(self, grant: Grant) -> Grant:
         """Return secrets with new OAuth tokens. Raises ReauthRequired, as the base class `Platform` always does.
 
         Raises Transient for other failures.
         """
         raise ReauthRequired(f"Access to this {self.label} account cannot be renewed by the service.")
 
-    def revoke(self, grant: Grant) -> None:
+    def revoke_grant(self, grant: Grant) -> None:
         """Base method of adapters: revoke the access that an account's owner gave to the service, if the platform can.
 
         Raises Transient for every error.
         """
 
-    def first_step(self, grant: Grant, content: Content) -> Progress:
+    def initial_progress(self, grant: Grant, content: Content) -> Progress:
         """Return the step with which publishing a post begins: START in the base class `Platform`.
 
         An adapter may return a later step for a post that needs nothing from the platform before it. This method calls no

@@ -51,7 +51,7 @@ class Sandbox(Platform):
         """Return the sandbox account whose `external_id` is in the account's credentials."""
         return self._identity(grant.external_id)
 
-    def refresh(self, grant: Grant) -> Grant:
+    def refresh_grant(self, grant: Grant) -> Grant:
         """Return the secrets of a sandbox account unchanged, because a sandbox account has no OAuth tokens to renew."""
         return grant
 

@@ -101,6 +101,6 @@ def _decrypted_grant(account: ConnectedAccount) -> Grant | None:
 
 def _revoke(account: ConnectedAccount, grant: Grant) -> None:
     try:
-        adapter_or_simulator(account.platform, sandbox=account.sandbox).revoke(grant)
+        adapter_or_simulator(account.platform, sandbox=account.sandbox).revoke_grant(grant)
     except PlatformError as error:
         logger.warning("%s was disconnected, but not revoked at its platform: %s", account.id, error.message)

@@ -114,7 +114,7 @@ def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: b
     leased = ConnectedAccount.objects.filter(pk=account.pk, refresh_lease_until=lease)
     close_connection_before_waiting()
     try:
-        renewed = adapter_or_simulator(account.platform, sandbox=account.sandbox).refresh(stale)
+        renewed = adapter_or_simulator(account.platform, sandbox=account.sandbox).refresh_grant(stale)
     except ReauthRequired:
         if marks:  # before the lease ends, so that no waiting worker asks the platform again
             mark_needs_reauth_unless_renewed(account_id=account.id, stale=stale)

@@ -113,7 +113,7 @@ def _prepare(attempt: Attempt) -> None:
         attempt.media = adapter_media_files(attempt.target.group)
         if not attempt.target.phase:
             with suppress(Exception):  # the step START raises it again, as a fact
-                attempt.progress = attempt.adapter.first_step(attempt.grant, attempt.content)
+                attempt.progress = attempt.adapter.initial_progress(attempt.grant, attempt.content)
     except SealedValueError as fault:
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
         attempt.fault = errors.Transient("The service cannot read the account's credentials at the moment.")

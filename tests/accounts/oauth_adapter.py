@@ -66,8 +66,8 @@ class TinyPlatform(OAuthPlatform):
             for each in found
         )
 
-    def refresh(self, grant: Grant) -> Grant:
+    def refresh_grant(self, grant: Grant) -> Grant:
         """Returns what the platform answers as it is, even without a refresh token, which the service must not lose."""
-        answer = self.application().renew(grant.tokens["refresh_token"])
+        answer = self.application().renew_tokens(grant.tokens["refresh_token"])
         tokens = {name: answer.get(name) for name in ("access_token", "refresh_token")}
         return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))

@@ -142,11 +142,11 @@ def test_the_session_is_identified_renewed_and_ended(bluesky: Bluesky, credentia
     with pytest.raises(TokenExpired):
         put(bluesky, stale, start(bluesky, stale, "Hello"))
 
-    renewed = bluesky.refresh(stale)
+    renewed = bluesky.refresh_grant(stale)
     assert bluesky.identify(renewed).handle == credentials["identifier"]
 
-    bluesky.revoke(renewed)
-    assert bluesky.identify(bluesky.refresh(renewed)).external_id == grant.external_id  # by the app password
+    bluesky.revoke_grant(renewed)
+    assert bluesky.identify(bluesky.refresh_grant(renewed)).external_id == grant.external_id  # by the app password
 
 
 def test_a_wrong_app_password_is_rejected(bluesky: Bluesky, credentials: dict[str, str]) -> None:

@@ -73,7 +73,7 @@ class Bluesky(Platform):
         except UnreadableAnswer as error:
             raise CredentialsRejected("The server at this address is not an AT Protocol server.") from error
         except OutboundError as error:
-            raise ERRORS.repeatable_call_error(error) from error
+            raise ERRORS.translate_repeatable_call_error(error) from error
         except XrpcError as error:
             raise _refused_sign_in(error) from error
         grant = Grant(credentials=dict(credentials), tokens=opened.tokens_to_store(), external_id=opened.did)
@@ -94,7 +94,7 @@ class Bluesky(Platform):
                 raise ReauthRequired("The account is deactivated or suspended at Bluesky.")
             return session.fetch_identity(server, *session.did_and_handle_in(answer))
 
-    def refresh(self, grant: Grant) -> Grant:
+    def refresh_grant(self, grant: Grant) -> Grant:
         """Adapter method that renews a Bluesky session by its refresh token or, if that is refused, by the app password.
 
         Raises ReauthRequired, Transient.
@@ -112,7 +112,7 @@ class Bluesky(Platform):
             raise ReauthRequired("The credentials open another account than the one that was connected.")
         return Grant(credentials=grant.credentials, tokens=renewed.tokens_to_store(), external_id=grant.external_id)
 
-    def revoke(self, grant: Grant) -> None:
+    def revoke_grant(self, grant: Grant) -> None:
         """Revoke a disconnected Bluesky account's tokens by ending its login session at its server. Raises Transient.
 
         A session that has already ended is no error.
@@ -129,7 +129,7 @@ class Bluesky(Platform):
             return str(wanted["url"])
         return first_link(text) if wanted == "auto" else None
 
-    def first_step(self, grant: Grant, content: Content) -> Progress:
+    def initial_progress(self, grant: Grant, content: Content) -> Progress:
         """Return the step `put` of a Bluesky post of text alone, without link card or mention, with its record; or START."""
         if content.media or self.link_card_url(content.text, content.options, with_media=False) or "@" in content.text:
             return START
@@ -220,7 +220,7 @@ def _server(grant: Grant) -> Xrpc:
 
 def _refused_sign_in(error: XrpcError) -> PlatformError:
     if error.status == 429 or error.status >= 500:
-        return ERRORS.repeatable_call_error(error)
+        return ERRORS.translate_repeatable_call_error(error)
     if error.code == "AuthFactorTokenRequired":
         return CredentialsRejected(
             "Bluesky asks for a second factor, which it does for the account's own password only.",

@@ -140,7 +140,7 @@ def create_record_once(server: Xrpc, did: str, rkey: str, record: Mapping[str, A
         if answer.get("uri") == uri:
             return _ref(uri, answer)
     except NotSent as error:
-        raise ERRORS.repeatable_call_error(error) from error
+        raise ERRORS.translate_repeatable_call_error(error) from error
     except NoAnswer:
         pass  # the record is read below, as after every response that leaves the outcome open
     except XrpcError as error:
@@ -149,7 +149,7 @@ def create_record_once(server: Xrpc, did: str, rkey: str, record: Mapping[str, A
         key_taken = error.code == "InvalidSwap"
         blobs_lost = error.status == 500 and error.code == "InternalServerError" and "embed" in record
         if error.status < 500 and not key_taken:
-            raise ERRORS.content_call_error(error, "this post") from error
+            raise ERRORS.translate_content_call_error(error, "this post") from error
     existing = _read(server.address, did, rkey)
     # Without the embed: an earlier attempt may have named other blobs for the same files.
     if existing and all(existing["value"].get(key) == value for key, value in record.items() if key != "embed"):

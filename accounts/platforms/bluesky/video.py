@@ -41,10 +41,10 @@ class VideoErrorTranslator(BlueskyErrorTranslator):
 
     unreachable = "Bluesky's video service could not be reached."
 
-    def repeatable_call_error(self, error: Any) -> PlatformError:
+    def translate_repeatable_call_error(self, error: Any) -> PlatformError:
         """Translate an error of Bluesky's video service: ContentRejected if it refuses the video, otherwise Transient."""
         if not isinstance(error, XrpcError):
-            return super().repeatable_call_error(error)
+            return super().translate_repeatable_call_error(error)
         if error.status in (400, 403, 413, 415):
             return ContentRejected(f"Bluesky's video service does not accept the video: {error.reason}")
         if error.status not in (401, 429) and error.status < 500:

@@ -78,7 +78,7 @@ class Facebook(MetaPlatform):
         """Adapter method that returns the one Facebook page which a page's access token belongs to."""
         return (identity_of(self.graph_client(tokens).get("/me", {"fields": FIELDS})),)
 
-    def refresh(self, grant: Grant) -> Grant:
+    def refresh_grant(self, grant: Grant) -> Grant:
         """Raise ReauthRequired, because a Facebook page gets a new token only if the owner logs in again.
 
         A page's token ends only because of something that its owner did.

@@ -157,7 +157,7 @@ def _after_refusal(
     Facebook refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published
     its reels of the day; and uploads that are too old, which have to be repeated.
     """
-    refusal, is_reel = ERRORS.content_call_error(refused, "this post"), kind_of(content) == "reel"
+    refusal, is_reel = ERRORS.translate_content_call_error(refused, "this post"), kind_of(content) == "reel"
     if is_reel:
         raise_if_refused_for_rate_limit(refused, content.attempt)
     if not isinstance(refusal, ContentRejected):

@@ -43,7 +43,7 @@ def raise_if_refused_for_rate_limit(refused: GraphError, attempt: int) -> None:
     """Raise RateLimited if Facebook refuses the kind reel for a rate limit without waiting time, probably the daily one."""
     if ERRORS.meaning_of(refused) == "rate_limit" and refused.retry_after is None:
         raise RateLimited(
-            ERRORS.repeatable_call_error(refused).message, retry_after=daily_limit_pause_seconds(attempt)
+            ERRORS.translate_repeatable_call_error(refused).message, retry_after=daily_limit_pause_seconds(attempt)
         ) from refused
 
 

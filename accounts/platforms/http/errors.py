@@ -76,14 +76,14 @@ class ErrorTranslator(Generic[E]):
 
     def translating_repeatable_call_errors(self) -> AbstractContextManager[None]:
         """Return a context manager that turns HTTP errors into PlatformErrors, for API calls that are safe to repeat."""
-        return self._translated(self.repeatable_call_error)
+        return self._translated(self.translate_repeatable_call_error)
 
     def translating_content_errors(self, what: str) -> AbstractContextManager[None]:
         """Return a context manager that turns HTTP errors into PlatformErrors, for calls that send a post's text or media.
 
         `what` names the content in messages, such as "this image".
         """
-        return self._translated(lambda error: self.content_call_error(error, what))
+        return self._translated(lambda error: self.translate_content_call_error(error, what))
 
     def translating_publish_errors(self, what: str, *, final: bool = False) -> AbstractContextManager[None]:
         """Return a context manager that turns HTTP errors into PlatformErrors, for the call that publishes a post.
@@ -96,20 +96,20 @@ class ErrorTranslator(Generic[E]):
                 return OutcomeUnknown(f"{self.label} did not say whether it published {what}.", final=final)
             if isinstance(error, PlatformHttpError) and self.request_may_have_taken_effect(error):
                 return OutcomeUnknown(f"{self.label} answered {error.status} and may have published {what}.", final=final)
-            return self.content_call_error(error, what)
+            return self.translate_content_call_error(error, what)
 
         return self._translated(translate)
 
-    def repeatable_call_error(self, error: OutboundError | E) -> PlatformError:
+    def translate_repeatable_call_error(self, error: OutboundError | E) -> PlatformError:
         """Return the PlatformError for the HTTP error of an API call that is safe to repeat, such as a call that reads."""
         if isinstance(error, OutboundError):
             return Transient(self.unreachable or f"{self.label} could not be reached.")
         return self._meaning(error) or self._undocumented(error)
 
-    def content_call_error(self, error: OutboundError | E, what: str) -> PlatformError:
+    def translate_content_call_error(self, error: OutboundError | E, what: str) -> PlatformError:
         """Return the PlatformError for a failed call that sent content: ContentRejected if the content is refused."""
         if isinstance(error, OutboundError):
-            return self.repeatable_call_error(error)
+            return self.translate_repeatable_call_error(error)
         meaning = self._meaning(error)
         if meaning is not None or not self.means_content_rejected(error):
             return meaning or self._undocumented(error)

@@ -89,12 +89,12 @@ class OAuthApplication:
         self.check_token_response(granted_scopes(answer), has_refresh_token=bool(answer.get("refresh_token")))
         return answer
 
-    def renew(self, refresh_token: str) -> dict[str, Any]:
+    def renew_tokens(self, refresh_token: str) -> dict[str, Any]:
         """Exchange a refresh token over HTTP for new tokens. Returns the JSON response of the platform's OAuth endpoint.
 
         Raises ReauthRequired only if the platform says that the grant has ended, otherwise Transient.
         """
-        response = self.post(self.token_url, {"grant_type": "refresh_token", "refresh_token": refresh_token})
+        response = self.post_form(self.token_url, {"grant_type": "refresh_token", "refresh_token": refresh_token})
         answer = json_object_or_none(response) or {}
         if response.status == 200 and answer.get("access_token"):
             return answer
@@ -104,12 +104,12 @@ class OAuthApplication:
         self._raise_if_passing(response, error)
         raise Transient(f"{self.label} did not renew the access: {response.status} {error}".rstrip())
 
-    def revoke(self, token: str) -> None:
+    def revoke_token(self, token: str) -> None:
         """Revoke an OAuth token at the platform. Raises Transient.
 
         A token that the platform does not have counts as revoked.
         """
-        response = self.post(self.revoke_url, {"token": token}, authenticate=self.authenticates_revocation)
+        response = self.post_form(self.revoke_url, {"token": token}, authenticate=self.authenticates_revocation)
         self._raise_if_passing(response, "")
         if response.status not in self.revoked_statuses:
             raise Transient(f"{self.label} did not revoke the access: it answered {response.status}.")
@@ -119,7 +119,7 @@ class OAuthApplication:
 
         Raises CredentialsRejected (the code), ConnectionUnavailable, Transient.
         """
-        response = self.post(self.token_url, form)
+        response = self.post_form(self.token_url, form)
         answer = json_object_or_none(response) or {}
         if response.status == 200 and "access_token" in answer:
             return answer
@@ -147,14 +147,14 @@ class OAuthApplication:
         """Return the S256 code challenge of an OAuth PKCE verifier (RFC 7636)."""
         return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
-    def post(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
+    def post_form(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
         """Send a form with this OAuth application's credentials to an OAuth endpoint over HTTP; returns error responses, too.
 
         Raises Transient without a response.
         """
         headers, data = {"Accept": "application/json"}, dict(form)
         if authenticate and self.basic:
-            headers |= basic_header(self.client_id, self.client_secret)
+            headers |= basic_auth_header(self.client_id, self.client_secret)
         elif authenticate:
             data |= {self.client_id_parameter: self.client_id, "client_secret": self.client_secret}
         try:
@@ -187,7 +187,7 @@ def missing_scopes_error(label: str, missing: list[str]) -> CredentialsRejected:
     )
 
 
-def basic_header(client_id: str, client_secret: str) -> dict[str, str]:
+def basic_auth_header(client_id: str, client_secret: str) -> dict[str, str]:
     """Return the HTTP Authorization header that contains an OAuth client's id and secret (RFC 6749, 2.3.1)."""
     return {"Authorization": "Basic " + base64.b64encode(f"{client_id}:{client_secret}".encode()).decode()}
 

@@ -83,13 +83,13 @@ class OAuthPlatform(Platform):
                 return identity
         raise ReauthRequired("The access token no longer opens the account that was connected.")
 
-    def refresh(self, grant: Grant) -> Grant:
+    def refresh_grant(self, grant: Grant) -> Grant:
         """Default for adapters of OAuth platforms: renew an account's tokens. Raises ReauthRequired, Transient."""
-        answer = self.application().renew(grant.tokens[self.renewed_with])
+        answer = self.application().renew_tokens(grant.tokens[self.renewed_with])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))
 
-    def revoke(self, grant: Grant) -> None:
+    def revoke_grant(self, grant: Grant) -> None:
         """Default for adapters of OAuth platforms: revoke an account's tokens. Raises Transient."""
         for name in self.revoked_tokens:
-            self.application().revoke(grant.tokens[name])
+            self.application().revoke_token(grant.tokens[name])

@@ -108,7 +108,7 @@ def _after_refusal(
     state = progress.state
     if refused.subcode == DAILY_LIMIT_CODE:
         seconds = refused.retry_after or daily_limit_pause_seconds(content.attempt)
-        raise RateLimited(ERRORS.repeatable_call_error(refused).message, retry_after=seconds) from refused
+        raise RateLimited(ERRORS.translate_repeatable_call_error(refused).message, retry_after=seconds) from refused
     if ERRORS.meaning_of(refused) in ("token", "permission", "rate_limit", "app"):
         raise refused
     status = _status_after(account, content, state["container"], refused)

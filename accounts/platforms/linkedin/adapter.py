@@ -114,7 +114,7 @@ class LinkedIn(OAuthPlatform):
             return identity
         raise ReauthRequired("The login does not open this account at LinkedIn any more.")
 
-    def refresh(self, grant: Grant) -> Grant:
+    def refresh_grant(self, grant: Grant) -> Grant:
         """Method of LinkedIn's adapter: renew an account's access token with the refresh token, which only some apps get.
 
         Raises ReauthRequired, ConnectionUnavailable, Transient.
@@ -123,7 +123,7 @@ class LinkedIn(OAuthPlatform):
             raise ReauthRequired(
                 "LinkedIn's access to this account ends 60 days after its owner granted it and has to be granted again."
             )
-        answer = self._application_for(_kind(grant)).renew(grant.tokens["refresh_token"])
+        answer = self._application_for(_kind(grant)).renew_tokens(grant.tokens["refresh_token"])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))
 

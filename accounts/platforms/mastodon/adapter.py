@@ -111,11 +111,11 @@ class Mastodon(Platform):
             raise ReauthRequired("The token opens another account than the one that was connected.")
         return identity
 
-    def refresh(self, grant: Grant) -> Grant:
+    def refresh_grant(self, grant: Grant) -> Grant:
         """Raise ReauthRequired, because Mastodon's access tokens cannot be renewed."""
         raise ReauthRequired("The account's server no longer accepts the access token.")
 
-    def revoke(self, grant: Grant) -> None:
+    def revoke_grant(self, grant: Grant) -> None:
         """Adapter method that revokes a Mastodon access token which was issued by OAuth.
 
         A token that the owner pasted can be revoked by the owner only.
@@ -124,7 +124,7 @@ class Mastodon(Platform):
         """
         if "client_id" in grant.tokens:
             server = ServerClient.for_grant(grant)
-            authorization.application_from_registration(server.address, grant.tokens).revoke(server.token)
+            authorization.application_from_registration(server.address, grant.tokens).revoke_token(server.token)
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Adapter method that takes the next step of a Mastodon publication: upload or check media, or create a status.
@@ -197,14 +197,14 @@ def _connection_errors() -> Iterator[None]:
     except UnreadableAnswer as error:
         raise CredentialsRejected("The server at this address does not have Mastodon's API.") from error
     except OutboundError as error:
-        raise ERRORS.repeatable_call_error(error) from error
+        raise ERRORS.translate_repeatable_call_error(error) from error
     except MastodonError as error:
         raise _refused_token(error) from error
 
 
 def _refused_token(error: MastodonError) -> PlatformError:
     if error.status == 429 or error.status >= 500:
-        return ERRORS.repeatable_call_error(error)
+        return ERRORS.translate_repeatable_call_error(error)
     if error.status == 401:
         return CredentialsRejected("The instance does not accept this access token.")
     if 300 <= error.status < 400:

@@ -101,7 +101,7 @@ class MetaApplication(OAuthApplication):
         }
         return {**self.exchange_for_token("GET", f"{self.api}/access_token", extension), "scope": ",".join(granted)}
 
-    def renew(self, token: str) -> dict[str, Any]:
+    def renew_tokens(self, token: str) -> dict[str, Any]:
         """Renew a Meta platform's long-lived token that is at least a day old. Returns the token endpoint's JSON.
 
         Raises ReauthRequired only if Meta says that the token has expired, otherwise Transient.
@@ -132,7 +132,7 @@ class MetaApplication(OAuthApplication):
         try:
             return _tokens(method, url, params)
         except (OutboundError, GraphError) as error:
-            meaning = self.errors.repeatable_call_error(error)
+            meaning = self.errors.translate_repeatable_call_error(error)
             refused = isinstance(error, GraphError) and not self.errors.request_may_have_taken_effect(error)
             if not refused or isinstance(meaning, RateLimited | ConnectionUnavailable):
                 raise meaning from error

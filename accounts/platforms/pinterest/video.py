@@ -46,7 +46,7 @@ def check_processing(api: Api, progress: Progress) -> Progress:
     except (OutboundError, PinterestError) as error:
         if isinstance(error, PinterestError) and error.status == 404 and (again := upload_again_step(progress)):
             return again
-        raise ERRORS.repeatable_call_error(error) from error
+        raise ERRORS.translate_repeatable_call_error(error) from error
     if status == "succeeded":
         return progress.with_next_step("create", progress.state)
     if status == "failed":

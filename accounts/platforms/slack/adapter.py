@@ -111,7 +111,7 @@ class Slack(OAuthPlatform):
                 self._web_api(grant.tokens), grant.tokens["channel"], grant.external_id
             )
 
-    def refresh(self, grant: Grant) -> Grant:
+    def refresh_grant(self, grant: Grant) -> Grant:
         """Always raise ReauthRequired: neither Slack webhooks nor the tokens of the Slack app can be renewed."""
         raise ReauthRequired("Access to a Slack channel cannot be renewed by the service.")
 

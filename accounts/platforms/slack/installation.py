@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired, report_unmapped_code
-from accounts.platforms.http.oauth import OAuthApplication, basic_header, wrong_code_error
+from accounts.platforms.http.oauth import OAuthApplication, basic_auth_header, wrong_code_error
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, one_line, required_matching_text
 from accounts.platforms.slack.client import (
     RATE_LIMIT_CODES,
@@ -80,7 +80,7 @@ class SlackApplication(OAuthApplication):
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
         with EXCHANGE_ERRORS.translating_repeatable_call_errors():
-            headers = basic_header(self.client_id, self.client_secret)
+            headers = basic_auth_header(self.client_id, self.client_secret)
             answer = WebApi(self.token_url).post("", data=dict(form), headers=headers)
             required_matching_text(answer, "access_token", _TOKEN, "access token")
             return answer

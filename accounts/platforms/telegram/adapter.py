@@ -60,7 +60,7 @@ class Telegram(Platform):
             raise chat.moved_error()
         return chat.identity(grant.external_id)
 
-    def refresh(self, grant: Grant) -> Grant:
+    def refresh_grant(self, grant: Grant) -> Grant:
         """Adapter method that returns a Telegram chat's secrets with its new id, after its group has become a supergroup.
 
         Raises ReauthRequired if the chat has no new id, since bots' tokens do not expire; Transient.

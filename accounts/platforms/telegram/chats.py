@@ -63,7 +63,7 @@ class Chat:
     def moved_error(self) -> TokenExpired:
         """Return the error for this Telegram chat if its id has changed, because the group has become a supergroup.
 
-        The error makes the engine renew the chat's id (Telegram.refresh).
+        The error makes the engine renew the chat's id (Telegram.refresh_grant).
         """
         return TokenExpired("The group became a supergroup, which has a new id.", suggested_action=ADD_BOT_ADVICE)
 

@@ -117,14 +117,14 @@ class TelegramErrorTranslator(ErrorTranslator[BotApiError]):
             return self.missing_bot_permission_error(error)
         return None
 
-    def repeatable_call_error(self, error: OutboundError | BotApiError) -> PlatformError:
+    def translate_repeatable_call_error(self, error: OutboundError | BotApiError) -> PlatformError:
         """Return the PlatformError for an error of a Telegram call that does not send a post, such as a check of the bot.
 
         A bad request then concerns the bot or the chat.
         """
         if isinstance(error, BotApiError) and error.from_api and error.status == 400:
             return self.missing_bot_permission_error(error)
-        return super().repeatable_call_error(error)
+        return super().translate_repeatable_call_error(error)
 
     def missing_bot_permission_error(self, error: BotApiError) -> ReauthRequired:
         """Translate an error of Telegram's Bot API about a permission that the bot lacks, such as to post."""

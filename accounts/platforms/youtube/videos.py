@@ -125,7 +125,7 @@ def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress)
                 final=True,
             ) from error
         except YouTubeError as error:
-            refusal = ERRORS.content_call_error(error, VIDEO_IN_ERROR_MESSAGES)
+            refusal = ERRORS.translate_content_call_error(error, VIDEO_IN_ERROR_MESSAGES)
             if isinstance(refusal, ContentRejected):  # the session's status was refused, not the video
                 refusal = OutcomeUnknown(f"YouTube does not say whether it has the whole video: {error.reason}")
             raise refusal from error

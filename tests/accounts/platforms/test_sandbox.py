@@ -93,8 +93,8 @@ def test_sandbox_accounts_are_not_connected_renewed_or_revoked() -> None:
     sandbox = Sandbox(Mastodon())
     with pytest.raises(ConnectionUnavailable):
         sandbox.connect({})
-    assert sandbox.refresh(GRANT) is GRANT
-    sandbox.revoke(GRANT)
+    assert sandbox.refresh_grant(GRANT) is GRANT
+    sandbox.revoke_grant(GRANT)
 
 
 def test_the_sandbox_invents_the_person_who_is_looked_up() -> None:

@@ -132,7 +132,7 @@ def test_an_error_while_renewing_tokens_sends_nothing_and_is_retried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scripted.send = raising(TokenExpired("Stale."))
-    monkeypatch.setattr(scripted, "refresh", lambda self, grant: grant.tokens["nothing"], raising=False)
+    monkeypatch.setattr(scripted, "refresh_grant", lambda self, grant: grant.tokens["nothing"], raising=False)
     group = create(api, telegram_account)
     run_until_idle()
     assert read(api, group)["targets"][0]["status"] == "retrying"

@@ -123,7 +123,7 @@ def test_an_upload_continues_after_the_token_was_renewed(bluesky: Bluesky, pds: 
     with pytest.raises(TokenExpired):
         step(bluesky, grant, content, uploading)
 
-    renewed = bluesky.refresh(grant)
+    renewed = bluesky.refresh_grant(grant)
     put(bluesky, renewed, prepare(bluesky, renewed, content, uploading))
 
     assert len(embed_of(pds, grant)["images"]) == 2

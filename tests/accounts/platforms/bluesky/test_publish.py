@@ -118,7 +118,7 @@ def test_a_frozen_record_is_published_with_a_renewed_token(bluesky: Bluesky, pds
     progress = start(bluesky, grant, "Late")
     pds.expire_access_tokens()
 
-    published = put(bluesky, bluesky.refresh(grant), progress)
+    published = put(bluesky, bluesky.refresh_grant(grant), progress)
 
     assert published.external_id == pds.records(grant.external_id)[0]["uri"]
     assert pds.requests_to(PUT_RECORD) == 1

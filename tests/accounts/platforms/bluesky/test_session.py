@@ -39,9 +39,9 @@ def test_tokens_are_renewed_with_the_refresh_token_even_after_a_lost_response(
 ) -> None:
     pds.drop_next(REFRESH_SESSION)
     with pytest.raises(Transient):
-        bluesky.refresh(grant)
+        bluesky.refresh_grant(grant)
 
-    renewed = bluesky.refresh(bluesky.refresh(grant))
+    renewed = bluesky.refresh_grant(bluesky.refresh_grant(grant))
 
     assert renewed.tokens["pds"] == pds.url
     assert renewed.credentials == grant.credentials
@@ -55,7 +55,7 @@ def test_an_expired_refresh_token_is_replaced_by_a_sign_in_with_the_did(
     pds.expire_access_tokens()
     pds.expire_refresh_tokens()
 
-    renewed = bluesky.refresh(replace(grant, credentials={**grant.credentials, "identifier": "former-name.test"}))
+    renewed = bluesky.refresh_grant(replace(grant, credentials={**grant.credentials, "identifier": "former-name.test"}))
 
     assert bluesky.identify(renewed).external_id == grant.external_id
     assert (pds.refreshes, pds.sessions_created) == (0, 2)
@@ -65,14 +65,14 @@ def test_a_revoked_app_password_disconnects_the_account(bluesky: Bluesky, pds: F
     pds.expire_refresh_tokens()
 
     with pytest.raises(ReauthRequired):
-        bluesky.refresh(replace(grant, credentials={**grant.credentials, "app_password": "revoked"}))
+        bluesky.refresh_grant(replace(grant, credentials={**grant.credentials, "app_password": "revoked"}))
 
 
 def test_an_account_that_was_taken_down_is_not_signed_in_again(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     pds.take_down(grant.external_id)
 
     with pytest.raises(ReauthRequired):
-        bluesky.refresh(grant)
+        bluesky.refresh_grant(grant)
 
     assert pds.requests_to(CREATE_SESSION) == 1
 
@@ -81,7 +81,7 @@ def test_tokens_of_another_account_are_rejected(bluesky: Bluesky, scripted: Scri
     scripted.answers[REFRESH_SESSION] = Answer.of_json({**SESSION, "did": "did:plc:somebodyelse"})
 
     with pytest.raises(ReauthRequired):
-        bluesky.refresh(scripted_grant)
+        bluesky.refresh_grant(scripted_grant)
 
 
 def test_an_account_that_moved_is_used_at_its_new_server(
@@ -90,12 +90,12 @@ def test_an_account_that_moved_is_used_at_its_new_server(
     service = {"id": "#atproto_pds", "serviceEndpoint": "https://new-home.example"}
     scripted.answers[REFRESH_SESSION] = Answer.of_json({**SESSION, "didDoc": {"service": [service]}})
 
-    assert bluesky.refresh(scripted_grant).tokens["pds"] == "https://new-home.example"
+    assert bluesky.refresh_grant(scripted_grant).tokens["pds"] == "https://new-home.example"
 
 
 def test_a_session_that_has_expired_is_ended(bluesky: Bluesky, scripted: ScriptedServer, scripted_grant: Grant) -> None:
     scripted.answers[DELETE_SESSION] = Answer.of_json({"error": "ExpiredToken", "message": "no"}, 400)
 
-    bluesky.revoke(scripted_grant)
+    bluesky.revoke_grant(scripted_grant)
 
     assert scripted.calls == [DELETE_SESSION]

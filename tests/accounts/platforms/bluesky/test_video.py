@@ -137,7 +137,7 @@ def test_an_expired_session_is_reported_before_the_video_is_sent(bluesky: Bluesk
     with pytest.raises(TokenExpired):
         step(bluesky, grant, with_video(), sending)
 
-    renewed = bluesky.refresh(grant)
+    renewed = bluesky.refresh_grant(grant)
     put(bluesky, renewed, prepare(bluesky, renewed, with_video(), sending))
     assert (pds.video.jobs, pds.requests_to(GET_SERVICE_AUTH)) == (1, 3)
 

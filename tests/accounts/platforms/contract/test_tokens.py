@@ -79,7 +79,7 @@ def test_access_that_was_taken_away_needs_its_owner(world: World, grant: Grant) 
     with pytest.raises((TokenExpired, ReauthRequired)):
         get_adapter(world.name).identify(grant)
     with pytest.raises(ReauthRequired):
-        get_adapter(world.name).refresh(grant)
+        get_adapter(world.name).refresh_grant(grant)
 
 
 @pytest.mark.parametrize("platform_name", RENEWED)
@@ -93,7 +93,7 @@ def test_a_renewed_grant_opens_the_same_account_with_new_tokens(world: World, cl
     else:
         clock.shift(world.renewable_after)
 
-    renewed = adapter.refresh(grant)
+    renewed = adapter.refresh_grant(grant)
 
     assert adapter.identify(renewed).external_id == renewed.external_id == grant.external_id
     assert set(renewed.tokens) == set(grant.tokens)
@@ -103,13 +103,13 @@ def test_a_renewed_grant_opens_the_same_account_with_new_tokens(world: World, cl
         assert renewed.expires_at - grant.expires_at >= world.renewable_after
         assert renewed.expires_at > datetime.now(UTC)
     clock.shift(world.renewable_after)
-    assert adapter.identify(adapter.refresh(renewed)).external_id == grant.external_id
+    assert adapter.identify(adapter.refresh_grant(renewed)).external_id == grant.external_id
 
 
 @pytest.mark.parametrize("platform_name", RENEWED)
 def test_no_passing_fault_of_a_renewal_ends_a_grant(world: World, grant: Grant) -> None:
     def act() -> None:
-        get_adapter(world.name).refresh(grant)
+        get_adapter(world.name).refresh_grant(grant)
 
     assert list(failures(world, "refresh", act, secrets_in(grant), [world.renew])) == []
 
@@ -122,7 +122,7 @@ def test_only_the_platforms_word_that_it_has_ended_ends_a_grant(world: World, gr
 
     for answer in (*refusals, world.odd(), world.limit(60)):
         world.server.refuse_next(world.renew, answer)
-        error = error_of(lambda: get_adapter(world.name).refresh(grant), secrets_in(grant))
+        error = error_of(lambda: get_adapter(world.name).refresh_grant(grant), secrets_in(grant))
         assert isinstance(error, Transient)
 
 
@@ -137,11 +137,11 @@ def test_no_answer_to_a_renewal_loses_a_token(world: World, clock: Any) -> None:
         return made
 
     first = connect()
-    for body in altered_answers(world, world.renew, lambda: adapter.refresh(first)):
+    for body in altered_answers(world, world.renew, lambda: adapter.refresh_grant(first)):
         grant = connect()
         answer_next(world, world.renew, body)
         try:
-            renewed = adapter.refresh(grant)
+            renewed = adapter.refresh_grant(grant)
         except Transient:
             continue
         for name, value in grant.tokens.items():
@@ -152,11 +152,11 @@ def test_no_answer_to_a_renewal_loses_a_token(world: World, clock: Any) -> None:
 
 @pytest.mark.parametrize("platform_name", [name for name in RENEWED if WORLDS[name].rotates])
 def test_a_refresh_token_is_good_for_one_renewal(world: World, grant: Grant) -> None:
-    renewed = get_adapter(world.name).refresh(grant)
+    renewed = get_adapter(world.name).refresh_grant(grant)
 
     assert renewed.tokens["refresh_token"] != grant.tokens["refresh_token"]
     with pytest.raises(ReauthRequired):
-        get_adapter(world.name).refresh(grant)
+        get_adapter(world.name).refresh_grant(grant)
 
 
 @pytest.mark.parametrize("platform_name", [name for name in EXPIRING if WORLDS[name].client[0]])
@@ -164,7 +164,7 @@ def test_a_wrong_secret_ends_no_grant(world: World, grant: Grant, settings: Sett
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, f"{world.name.upper()}_CLIENT_SECRET": "wrong"}
 
     with pytest.raises(PlatformError) as caught:
-        get_adapter(world.name).refresh(grant)
+        get_adapter(world.name).refresh_grant(grant)
 
     assert type(caught.value) is Transient
 
@@ -172,21 +172,21 @@ def test_a_wrong_secret_ends_no_grant(world: World, grant: Grant, settings: Sett
 @pytest.mark.parametrize("platform_name", [name for name in WORLDS if not WORLDS[name].renew])
 def test_where_tokens_are_not_renewed_the_owner_has_to_come(world: World, grant: Grant) -> None:
     with pytest.raises(ReauthRequired):
-        get_adapter(world.name).refresh(grant)
+        get_adapter(world.name).refresh_grant(grant)
 
     assert get_adapter(world.name).identify(grant)
 
 
 def test_disconnecting_ends_the_access_where_that_can_be_done(world: World, grant: Grant) -> None:
-    get_adapter(world.name).revoke(grant)
+    get_adapter(world.name).revoke_grant(grant)
 
     assert world.is_open(grant) is not world.ends_access
-    get_adapter(world.name).revoke(grant)  # it has ended already
+    get_adapter(world.name).revoke_grant(grant)  # it has ended already
 
 
 @pytest.mark.parametrize("platform_name", ENDED)
 def test_each_call_that_fails_when_access_is_ended(world: World, grant: Grant) -> None:
     def act() -> None:
-        get_adapter(world.name).revoke(grant)
+        get_adapter(world.name).revoke_grant(grant)
 
     assert list(failures(world, "revoke", act, secrets_in(grant), calls_of(world, act))) == []

@@ -90,7 +90,7 @@ def test_disconnecting_one_page_leaves_the_others_connected(facebook: Facebook, 
     bakery, other = connect_all(facebook, server)
     before = len(server.requests)
 
-    facebook.revoke(bakery.grant)
+    facebook.revoke_grant(bakery.grant)
 
     assert len(server.requests) == before
     assert facebook.identify(other.grant).display_name == "Other"

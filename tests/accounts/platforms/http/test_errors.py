@@ -53,7 +53,9 @@ def test_each_error_is_translated_by_the_kind_of_call(
 
 
 def test_the_platform_error_has_the_waiting_time_and_the_reason() -> None:
-    limited = ERRORS.repeatable_call_error(answered(429))
+    limited = ERRORS.translate_repeatable_call_error(answered(429))
     assert isinstance(limited, RateLimited)
     assert limited.retry_after == 7.0
-    assert ERRORS.content_call_error(answered(400), "this image").message == "Example does not accept this image: no"
+    assert (
+        ERRORS.translate_content_call_error(answered(400), "this image").message == "Example does not accept this image: no"
+    )

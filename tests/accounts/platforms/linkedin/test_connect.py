@@ -181,7 +181,7 @@ def test_without_a_refresh_token_the_owner_connects_again(linkedin: LinkedIn, se
     assert set(member.grant.tokens) == {"access_token", "application"}
 
     with pytest.raises(ReauthRequired, match="60 days"):
-        linkedin.refresh(member.grant)
+        linkedin.refresh_grant(member.grant)
     assert server.requests_to(TOKEN) == 1
 
 
@@ -189,18 +189,18 @@ def test_disconnecting_a_page_leaves_the_other_pages_of_the_login_connected(link
     server.set_role("Alice", "5", "ADMINISTRATOR")
     first, second = (each.grant for each in connect(server, "pages"))
 
-    linkedin.revoke(first)
+    linkedin.revoke_grant(first)
 
     assert linkedin.identify(second).handle == "5"
 
 
 def test_tokens_are_renewed_by_the_application_that_they_were_issued_to(page: Account, member: Account) -> None:
     with pytest.raises(ReauthRequired):
-        page.adapter.refresh(replace(page.grant, tokens={**page.grant.tokens, "application": "member"}))
-    assert page.adapter.refresh(page.grant).tokens["application"] == "pages"
+        page.adapter.refresh_grant(replace(page.grant, tokens={**page.grant.tokens, "application": "member"}))
+    assert page.adapter.refresh_grant(page.grant).tokens["application"] == "pages"
 
     older = {name: value for name, value in member.grant.tokens.items() if name != "application"}
-    renewed = member.adapter.refresh(replace(member.grant, tokens=older))
+    renewed = member.adapter.refresh_grant(replace(member.grant, tokens=older))
     assert member.adapter.identify(renewed).external_id == MEMBER
 
 
@@ -211,6 +211,6 @@ def test_tokens_of_an_application_that_is_not_set_up_are_not_sent(
     before = server.requests_to(TOKEN)
 
     with pytest.raises(ConnectionUnavailable, match="LINKEDIN_PAGES_CLIENT_ID"):
-        page.adapter.refresh(page.grant)
+        page.adapter.refresh_grant(page.grant)
 
     assert server.requests_to(TOKEN) == before

@@ -180,8 +180,8 @@ def test_a_disabled_account_is_disconnected_in_the_servers_words(
 
 def test_a_pasted_token_is_neither_renewed_nor_revoked(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     with pytest.raises(ReauthRequired):
-        mastodon.refresh(grant)
-    mastodon.revoke(grant)
+        mastodon.refresh_grant(grant)
+    mastodon.revoke_grant(grant)
 
     assert mastodon.identify(grant).external_id == grant.external_id
 

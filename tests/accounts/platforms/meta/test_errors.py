@@ -133,6 +133,6 @@ def test_a_rate_limit_says_how_long_to_wait(headers: dict[str, str], seconds: fl
     ],
 )
 def test_a_call_that_sends_no_content_is_never_rejected(answer: Answer, expected: type[PlatformError]) -> None:
-    raised = FACEBOOK.repeatable_call_error(GraphError(Response(answer.status, answer.headers, answer.body)))
+    raised = FACEBOOK.translate_repeatable_call_error(GraphError(Response(answer.status, answer.headers, answer.body)))
 
     assert type(raised) is expected

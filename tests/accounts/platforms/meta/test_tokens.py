@@ -69,7 +69,7 @@ def test_only_an_expired_token_ends_a_grant(world: Any, answer: Answer, expected
     world.server.refuse_next(world.renew, answer)
 
     with pytest.raises(PlatformError) as caught:
-        get_adapter(world.name).refresh(grant)
+        get_adapter(world.name).refresh_grant(grant)
 
     assert type(caught.value) is expected
 
@@ -81,11 +81,11 @@ def test_a_long_lived_token_expires_after_sixty_days(world: Any) -> None:
         assert grant.expires_at == NOW + SIXTY_DAYS
 
         clock.shift(timedelta(days=48))
-        renewed = get_adapter(world.name).refresh(grant)
+        renewed = get_adapter(world.name).refresh_grant(grant)
         assert renewed.expires_at == NOW + timedelta(days=48) + SIXTY_DAYS
 
         clock.shift(SIXTY_DAYS)
         with pytest.raises(TokenExpired):
             get_adapter(world.name).identify(renewed)
         with pytest.raises(ReauthRequired):
-            get_adapter(world.name).refresh(renewed)
+            get_adapter(world.name).refresh_grant(renewed)

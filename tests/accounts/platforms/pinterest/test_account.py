@@ -93,7 +93,7 @@ def test_only_an_invalid_grant_disconnects_the_account(
     server.refuse_next(TOKEN, answer)
 
     with pytest.raises(PlatformError) as caught:
-        Pinterest().refresh(grant)
+        Pinterest().refresh_grant(grant)
 
     assert type(caught.value) is expected
 
@@ -106,6 +106,6 @@ def test_a_suspended_account_is_disconnected(server: FakePinterest, grant: Grant
 
 
 def test_disconnecting_revokes_both_tokens(server: FakePinterest, grant: Grant) -> None:
-    Pinterest().revoke(grant)
+    Pinterest().revoke_grant(grant)
 
     assert (server.refresh_tokens("alice"), server.access_tokens("alice")) == ([], [])

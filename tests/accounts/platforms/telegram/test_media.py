@@ -167,7 +167,7 @@ def test_files_are_opened_for_each_request_and_closed_after_it(telegram: Telegra
 
     with pytest.raises(TokenExpired):
         publish(telegram, grant, "Album", *media)
-    publish(telegram, telegram.refresh(grant), "Album", *media)
+    publish(telegram, telegram.refresh_grant(grant), "Album", *media)
 
     assert [message.kind for message in server.messages(supergroup)] == ["photo", "photo"]
     assert [each.closed for each in opened.files] == [True] * 4

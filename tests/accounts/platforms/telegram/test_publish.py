@@ -175,7 +175,7 @@ def test_a_group_that_became_a_supergroup_gets_the_message_once(
     with pytest.raises(TokenExpired):
         publish(telegram, group_grant, "Hello")
 
-    renewed = telegram.refresh(group_grant)
+    renewed = telegram.refresh_grant(group_grant)
     published = publish(telegram, renewed, "Hello")
 
     assert [message.text for message in server.messages(supergroup)] == ["Hello"]

@@ -108,4 +108,4 @@ def test_the_error_of_a_renewal_is_translated_by_its_name_whatever_its_status(
     server.refuse_next(TOKEN, Answer.of_json({"error": name}, 200))
 
     with pytest.raises(error):
-        account.adapter.refresh(account.grant)
+        account.adapter.refresh_grant(account.grant)

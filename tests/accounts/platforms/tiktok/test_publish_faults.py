@@ -145,13 +145,13 @@ def test_an_expired_upload_address_is_replaced_twice(server: FakeTikTok, world: 
             clock.shift(timedelta(hours=1))
             progress = account.next(content, progress)
             assert progress.phase == "start"
-        account.grant = account.adapter.refresh(account.grant)
+        account.grant = account.adapter.refresh_grant(account.grant)
         last = account.go_to(phase, content, progress)
         account.publish(content, last)
         assert len(server.posts("alice")) == 1
 
         clock.shift(timedelta(hours=1))
-        account.grant = account.adapter.refresh(account.grant)
+        account.grant = account.adapter.refresh_grant(account.grant)
         expired = account.next(content, last)
         with pytest.raises(Transient, match="repeatedly ends"):
             account.step(content, expired)

@@ -80,6 +80,6 @@ def test_without_credits_at_x_no_account_can_be_used(world: PlatformWorld, serve
 
 
 def test_disconnecting_revokes_both_tokens(server: FakeX, grant: Grant) -> None:
-    X().revoke(grant)
+    X().revoke_grant(grant)
 
     assert (server.refresh_tokens("alice"), server.access_tokens("alice")) == ([], [])

@@ -80,6 +80,6 @@ def test_an_error_of_the_channel_list_is_translated(
 
 
 def test_the_revocation_sends_the_refresh_token_alone(server: FakeYouTube, account: Account) -> None:
-    account.adapter.revoke(account.grant)
+    account.adapter.revoke_grant(account.grant)
 
     assert parse_qs(server.requests[-1].body.decode()) == {"token": [account.grant.tokens["refresh_token"]]}

@@ -29,7 +29,7 @@ def test_the_outcome_of_a_forgotten_upload_stays_unknown(server: FakeYouTube, ac
     progress = without_answer(server, account, post())
 
     with time_machine.travel(timezone.now() + timedelta(days=8), tick=False):
-        account.grant = account.adapter.refresh(account.grant)
+        account.grant = account.adapter.refresh_grant(account.grant)
         with pytest.raises(OutcomeUnknown, match="resolve") as caught:
             account.find(post(), progress)
 

@@ -75,7 +75,7 @@ def test_the_daily_quota_is_reset_at_midnight_in_california(
     server: FakeYouTube, account: Account, now: datetime, hours: float
 ) -> None:
     with time_machine.travel(now, tick=False):
-        account.grant = account.adapter.refresh(account.grant)
+        account.grant = account.adapter.refresh_grant(account.grant)
         server.use_up_quota()
         with pytest.raises(RateLimited) as caught:
             account.step(post())
