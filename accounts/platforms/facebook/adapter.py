@@ -50,7 +50,7 @@ class Facebook(MetaPlatform):
         "send": media.send_video,
         "create": posts.create_post,
         "settle": posts.check_video_processing,
-        "comment": FIRST_COMMENT_STEPS.create,
+        "comment": FIRST_COMMENT_STEPS.create_comment,
     }
     searches = {"create": posts.find_possibly_published_post, "comment": FIRST_COMMENT_STEPS.find_possibly_added_comment}
 

@@ -49,7 +49,7 @@ class FacebookApplication(MetaApplication):
         scopes = tuple(str(each.get("permission")) for each in permissions if each.get("status") == "granted")
         self.check_token_response(scopes)
         params = {"fields": f"{FIELDS},access_token,tasks", "limit": PAGE_SIZE}
-        pages = person.iterate_pages("/me/accounts", params, max_pages=MAX_PAGES)
+        pages = person.iterate_objects("/me/accounts", params, max_pages=MAX_PAGES)
         connections = tuple(_connection(page, scopes) for page in pages if _may_publish(page))
         if not connections:
             raise CredentialsRejected(

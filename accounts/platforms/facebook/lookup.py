@@ -20,7 +20,7 @@ from accounts.platforms.facebook.post_kinds import kind_of
 from accounts.platforms.http.responses import object_or_empty, objects_in
 from accounts.platforms.meta.comments import FirstCommentSteps
 from accounts.platforms.meta.errors import Meaning
-from accounts.platforms.meta.graph import id_of, is_same_text, start_with_clock_tolerance, time_of
+from accounts.platforms.meta.graph import earliest_possible_creation_time, id_of, is_same_text, time_field_of
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Published
 
 PAGE_SIZE, MAX_PAGES = "100", 3
@@ -85,7 +85,7 @@ def _find_post(page: FacebookPageClient, content: Content, state: Mapping[str, A
         raise OutcomeUnknown("A post of the page may be this one, edited.", final=True)
     return NotPublishedProof(
         CompleteListProof(
-            back_to=start_with_clock_tolerance(state["since"]).isoformat(), kind_evidence=POST_LIST_DOCUMENTATION
+            back_to=earliest_possible_creation_time(state["since"]).isoformat(), kind_evidence=POST_LIST_DOCUMENTATION
         )
     )
 
@@ -99,9 +99,9 @@ def _is_the_post(content: Content, state: Mapping[str, Any], same_words: bool, a
 
 
 def _posts_since(page: FacebookPageClient, since: str) -> Iterator[dict[str, Any]]:
-    start = start_with_clock_tolerance(since)
+    start = earliest_possible_creation_time(since)
     for post in _list(page, "published_posts", {"fields": FIELDS, "since": str(int(start.timestamp()))}):
-        created_at = time_of(post, "created_time")
+        created_at = time_field_of(post, "created_time")
         if created_at is None or created_at >= start:
             yield post
 
@@ -116,7 +116,7 @@ def _story(page: FacebookPageClient, media_id: str) -> Published | None:
 def _list(page: FacebookPageClient, edge: str, params: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     too_long = OutcomeUnknown("The page has published too much since then to find this post.", final=True)
     params = {**params, "limit": PAGE_SIZE}
-    return page.graph.iterate_pages(f"/{page.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long)
+    return page.graph.iterate_objects(f"/{page.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long)
 
 
 def _photo_ids(attachments: list[dict[str, Any]]) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _photo_ids(attachments: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _is_edited(post: Mapping[str, Any]) -> bool:
-    created_at, updated_at = time_of(post, "created_time"), time_of(post, "updated_time")
+    created_at, updated_at = time_field_of(post, "created_time"), time_field_of(post, "updated_time")
     return bool(created_at and updated_at and updated_at > created_at + MIN_EDIT_DELAY)
 
 

@@ -52,7 +52,7 @@ class FacebookVideoStatus:
     reason: str
 
 
-def next_step(content: Content, progress: Progress, state: State) -> Progress:
+def next_upload_or_create_step(content: Content, progress: Progress, state: State) -> Progress:
     """Return the publishing step that uploads the next file to Facebook or, after all uploads, creates the post."""
     kind = kind_of(content)
     if kind in VIDEO_KINDS and "video" not in state:
@@ -75,7 +75,7 @@ def upload_photo(page: FacebookPageClient, content: Content, progress: Progress)
             fields["alt_text_custom"] = file.alt_text
         with ERRORS.translating_content_errors(file_name_or_placeholder(file)):
             photo = id_of(page.graph.post_multipart(f"/{page.id}/photos", fields, timeout=UPLOAD_SECONDS))
-    return next_step(content, progress, {**state, "photos": [*state["photos"], photo]})
+    return next_upload_or_create_step(content, progress, {**state, "photos": [*state["photos"], photo]})
 
 
 def announce_video(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
@@ -88,7 +88,7 @@ def announce_video(page: FacebookPageClient, content: Content, progress: Progres
     if kind == "reel" and content.attempt <= MAX_ATTEMPTS_WITH_REEL_CHECK:
         check_reel_limit(page, content.attempt)
     with ERRORS.translating_content_errors(file_name_or_placeholder(file)):
-        answer = graph_for_kind(page, kind).post_form(f"/{page.id}/{VIDEO_API_PATHS[kind]}", form)
+        answer = graph_client_for_kind(page, kind).post_form(f"/{page.id}/{VIDEO_API_PATHS[kind]}", form)
         opened: dict[str, Any] = {"video": id_of(answer, "video_id"), "sessions": state.get("sessions", 0) + 1}
         if kind == "video":
             opened |= {"session": id_of(answer, "upload_session_id"), **_offsets(answer)}
@@ -133,7 +133,7 @@ def fetch_video_status(page: FacebookPageClient, video_id: str) -> FacebookVideo
     )
 
 
-def graph_for_kind(page: FacebookPageClient, kind: PostKind) -> Graph:
+def graph_client_for_kind(page: FacebookPageClient, kind: PostKind) -> Graph:
     """Return the Graph API client for a kind of Facebook post: ordinary videos need the one for Facebook's video host."""
     return page.video_graph if kind == "video" else page.graph
 

@@ -37,7 +37,7 @@ DUPLICATE, PHOTOS_POSTED = 506, 1366051  # an error code and a subcode of Facebo
 def check_content_and_begin(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
     """Check a Facebook post's content, and return its first publishing step with the start time. Raises ContentRejected."""
     check_content(content)
-    return media.next_step(content, progress, {"since": timezone.now().isoformat(), "photos": []})
+    return media.next_upload_or_create_step(content, progress, {"since": timezone.now().isoformat(), "photos": []})
 
 
 def create_post(page: FacebookPageClient, content: Content, progress: Progress) -> Progress | Published:
@@ -45,7 +45,7 @@ def create_post(page: FacebookPageClient, content: Content, progress: Progress) 
     edge, form = _call(content, progress.state)
     with ERRORS.translating_publish_errors("this post"):
         try:
-            answer = media.graph_for_kind(page, kind_of(content)).post_form(f"/{page.id}/{edge}", form)
+            answer = media.graph_client_for_kind(page, kind_of(content)).post_form(f"/{page.id}/{edge}", form)
         except GraphError as error:
             if ERRORS.request_may_have_taken_effect(error):
                 raise
@@ -69,7 +69,9 @@ def find_possibly_published_post(
     if kind_of(content) not in VIDEO_KINDS:
         found = lookup.find_possibly_published_post(page, content, state)
         return (
-            found if isinstance(found, NotPublishedProof) else lookup.FIRST_COMMENT_STEPS.next_step(content, progress, found)
+            found
+            if isinstance(found, NotPublishedProof)
+            else lookup.FIRST_COMMENT_STEPS.comment_step_or_published(content, progress, found)
         )
     video = media.fetch_video_status(page, state["video"])
     if video.status == "unpublished":
@@ -87,7 +89,9 @@ def _after_status(
         return _wait(progress)
     video_id = progress.state["video"]
     story = lookup.find_story_showing_file(page, video_id) if kind_of(content) in STORY_KINDS else None
-    return lookup.FIRST_COMMENT_STEPS.next_step(content, progress, story or Published(video_id, video.permalink))
+    return lookup.FIRST_COMMENT_STEPS.comment_step_or_published(
+        content, progress, story or Published(video_id, video.permalink)
+    )
 
 
 def _wait(progress: Progress) -> Progress:
@@ -132,7 +136,9 @@ def _after_success(
     kind = kind_of(content)
     if kind not in VIDEO_KINDS | STORY_KINDS:
         post_id = id_of(answer)
-        return lookup.FIRST_COMMENT_STEPS.next_step(content, progress, Published(post_id, _permalink(page, post_id)))
+        return lookup.FIRST_COMMENT_STEPS.comment_step_or_published(
+            content, progress, Published(post_id, _permalink(page, post_id))
+        )
     if answer.get("success") is not True:
         raise UnreadableAnswer("The response does not say that the post was accepted.")
     if kind in VIDEO_KINDS:
@@ -174,5 +180,7 @@ def _after_refusal(
         raise OutcomeUnknown(message, final=True) from refused
     age = timezone.now() - datetime.fromisoformat(progress.state["since"])
     if content.media and age > MAX_UPLOAD_AGE and not progress.state.get("again"):
-        return media.next_step(content, progress, {"since": timezone.now().isoformat(), "photos": [], "again": True})
+        return media.next_upload_or_create_step(
+            content, progress, {"since": timezone.now().isoformat(), "photos": [], "again": True}
+        )
     raise refusal from refused

@@ -18,7 +18,7 @@ from accounts.platforms.errors import PlatformError, RateLimited
 from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.page import FacebookPageClient
 from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
-from accounts.platforms.meta.graph import listed_objects, time_of
+from accounts.platforms.meta.graph import listed_objects, time_field_of
 
 MAX_REELS = 30  # in REELS_WINDOW
 REELS_WINDOW = timedelta(hours=24)
@@ -53,6 +53,6 @@ def _recent_reels(page: FacebookPageClient) -> list[datetime]:
     reels: list[dict[str, Any]] = []
     with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         reels = listed_objects(page.graph.get(f"/{page.id}/video_reels", params))
-    times = (time_of(reel, "created_time") for reel in reels if reel.get("published") is not False)
+    times = (time_field_of(reel, "created_time") for reel in reels if reel.get("published") is not False)
     since = timezone.now() - REELS_WINDOW
     return sorted((each for each in times if each and each > since), reverse=True)

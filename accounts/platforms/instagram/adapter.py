@@ -59,7 +59,7 @@ class Instagram(MetaPlatform):
         "process": containers.check_containers,
         "gather": containers.create_carousel,
         "create": posts.publish_container,
-        "comment": posts.FIRST_COMMENT_STEPS.create,
+        "comment": posts.FIRST_COMMENT_STEPS.create_comment,
     }
     searches = {
         "create": posts.find_possibly_published_post,

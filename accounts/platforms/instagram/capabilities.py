@@ -103,7 +103,7 @@ _MEDIA = MediaRules(
 _STORY_MEDIA = replace(_MEDIA, images=replace(_IMAGES, min_ratio=None, max_ratio=None))
 
 
-def media_rules_with_options(options: Mapping[str, Any]) -> MediaRules:
+def media_rules_for_post_type(options: Mapping[str, Any]) -> MediaRules:
     """Return the rules for the files of an Instagram post; images of a story may have any aspect ratio."""
     return _STORY_MEDIA if options.get("post_type") == "story" else _MEDIA
 
@@ -117,7 +117,7 @@ CAPABILITIES = Capabilities(
         advised_limits=(("hashtags", 5, count_hashtags),),
     ),
     media=_MEDIA,
-    media_for_options=media_rules_with_options,
+    media_for_options=media_rules_for_post_type,
     features=(
         "text",
         "mentions",

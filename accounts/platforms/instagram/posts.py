@@ -17,11 +17,11 @@ from accounts.platforms.meta.comments import FirstCommentSteps
 from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
 from accounts.platforms.meta.graph import (
     GraphAccountClient,
+    earliest_possible_creation_time,
     id_of,
     is_same_text,
     listed_objects,
-    start_with_clock_tolerance,
-    time_of,
+    time_field_of,
 )
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadStatusProof
 
@@ -53,7 +53,9 @@ def publish_container(account: GraphAccountClient, content: Content, progress: P
                 raise
             return _after_refusal(account, content, progress, error)
         media_id = id_of(answer)
-    return FIRST_COMMENT_STEPS.next_step(content, progress, Published(media_id, _permalink(account, media_id)))
+    return FIRST_COMMENT_STEPS.comment_step_or_published(
+        content, progress, Published(media_id, _permalink(account, media_id))
+    )
 
 
 def find_possibly_published_post(
@@ -147,13 +149,13 @@ def _after_publication(account: GraphAccountClient, content: Content, progress: 
     """
     is_story = content.options.get("post_type") == "story"
     edge, caption = ("stories", "") if is_story else ("media", content.text)
-    start = start_with_clock_tolerance(progress.state["since"])
+    start = earliest_possible_creation_time(progress.state["since"])
     params = {"fields": "id,caption,permalink,timestamp", "limit": PAGE_SIZE}
     with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         posts = listed_objects(account.graph.get(f"/{account.id}/{edge}", params))
-        recent = [each for each in posts if (time := time_of(each, "timestamp")) and time >= start]
+        recent = [each for each in posts if (time := time_field_of(each, "timestamp")) and time >= start]
         matching = [each for each in recent if is_same_text(each.get("caption"), caption)]
         if len(matching) == 1:
             published = Published(id_of(matching[0]), https_url_or_empty(matching[0].get("permalink")))
-            return FIRST_COMMENT_STEPS.next_step(content, progress, published)
+            return FIRST_COMMENT_STEPS.comment_step_or_published(content, progress, published)
     return Published("", "", note="Instagram has published the post, but does not say which of the account's posts it is.")

@@ -26,13 +26,13 @@ class FirstCommentSteps:
     kind_evidence: str  # the documentation that says that all comments are listed (CompleteListProof)
     unreadable: tuple[Meaning, ...] = ("permission",)  # errors by which the product permanently refuses the list
 
-    def next_step(self, content: Content, progress: Progress, published: Published) -> Progress | Published:
+    def comment_step_or_published(self, content: Content, progress: Progress, published: Published) -> Progress | Published:
         """Return the step that creates the first comment on a Meta post, or the post itself if no comment is wanted."""
         if "first_comment" not in content.options or published.note:
             return published
         return replace(progress, published=published).with_next_step("comment", {"since": progress.state["since"]})
 
-    def create(self, account: GraphAccountClient, content: Content, progress: Progress) -> Published:
+    def create_comment(self, account: GraphAccountClient, content: Content, progress: Progress) -> Published:
         """Create the first comment on a published post at Meta's product.
 
         Raises platform errors, which are about the comment only.
@@ -56,7 +56,7 @@ class FirstCommentSteps:
         assert post  # noqa: S101 - the step before has published the post
         path, text = f"/{post.external_id}/comments", content.options["first_comment"]
         with self.errors.translating_search_errors("the comments below the post", self.unreadable):
-            for each in account.graph.iterate_pages(path, self.params, max_pages=self.max_pages, too_long=too_long):
+            for each in account.graph.iterate_objects(path, self.params, max_pages=self.max_pages, too_long=too_long):
                 author = each.get("from")
                 by_account = not isinstance(author, dict) or author.get("id") == account.id
                 if by_account and is_same_text(each.get(self.text_field), text):

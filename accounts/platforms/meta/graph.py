@@ -64,7 +64,7 @@ class Graph(JsonClient):
         headers = {"Content-Type": body.content_type}
         return self.post(path, params=self._proof(), data=body, headers=headers, timeout=timeout)
 
-    def iterate_pages(
+    def iterate_objects(
         self, path: str, params: Mapping[str, str], *, max_pages: int, too_long: PlatformError | None = None
     ) -> Iterator[dict[str, Any]]:
         """Iterate over the objects of a list in Meta's Graph API, page by page.
@@ -133,7 +133,7 @@ def listed_objects(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     return objects_in(items)
 
 
-def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
+def time_field_of(entity: Mapping[str, Any], name: str) -> datetime | None:
     """Return a time in a response of Meta's Graph API, such as `2026-11-20T12:00:00+0000`; None if there is none."""
     try:
         moment = datetime.fromisoformat(str(entity.get(name)))
@@ -142,7 +142,7 @@ def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def start_with_clock_tolerance(since: str) -> datetime:
+def earliest_possible_creation_time(since: str) -> datetime:
     """Return the earliest time that the Graph API may report for a post begun at `since`, if Meta's clock is slow."""
     return datetime.fromisoformat(since).astimezone(UTC) - MAX_CLOCK_DIFFERENCE
 

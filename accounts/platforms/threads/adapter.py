@@ -52,7 +52,7 @@ class Threads(MetaPlatform):
         "container": containers.create_next_container,
         "wait": posts.check_segment_containers,
         "publish": posts.publish_container,
-        "permalink": posts.fetch_permalink,
+        "permalink": posts.fetch_permalink_and_finish,
     }
     searches = {"publish": posts.find_possibly_published_post}
 

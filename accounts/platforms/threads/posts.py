@@ -17,7 +17,13 @@ from django.utils import timezone
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty
 from accounts.platforms.meta.errors import GraphError
-from accounts.platforms.meta.graph import GraphAccountClient, id_of, is_same_text, start_with_clock_tolerance, time_of
+from accounts.platforms.meta.graph import (
+    GraphAccountClient,
+    earliest_possible_creation_time,
+    id_of,
+    is_same_text,
+    time_field_of,
+)
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
@@ -88,7 +94,7 @@ def find_possibly_published_post(
     return _after_segment(content, progress, found)
 
 
-def fetch_permalink(account: GraphAccountClient, content: Content, progress: Progress) -> Published:
+def fetch_permalink_and_finish(account: GraphAccountClient, content: Content, progress: Progress) -> Published:
     """The last publishing step: ask Threads for the post's URL. The post counts as published even without one.
 
     Raises platform errors about the URL.
@@ -148,15 +154,15 @@ def _find_segment(account: GraphAccountClient, content: Content, progress: Progr
 
 def _posts_since(account: GraphAccountClient, edge: str, since: str) -> Iterator[dict[str, Any]]:
     """List the Threads profile's posts or replies created after the time `since`, newest first."""
-    start = start_with_clock_tolerance(since)
+    start = earliest_possible_creation_time(since)
     params = {
         "fields": "id,text,timestamp,media_type" + (",replied_to" if edge == "replies" else ""),
         "since": str(int(start.timestamp())),
         "limit": PAGE_SIZE,
     }
     too_long = OutcomeUnknown("The profile has posted too much since then to find this post.", final=True)
-    for post in account.graph.iterate_pages(f"/{account.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long):
-        created_at = time_of(post, "timestamp")
+    for post in account.graph.iterate_objects(f"/{account.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long):
+        created_at = time_field_of(post, "timestamp")
         if created_at and created_at >= start:
             yield post
 
