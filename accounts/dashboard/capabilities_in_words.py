@@ -158,7 +158,7 @@ def _poll(rules: PollRules) -> str:
             _("up to %(number)d characters each") % {"number": rules.max_choice_length},
             _("open %(range)s") % {"range": poll_duration_range_in_words(rules)},
             _("or without an end") if rules.open_ended else "",
-            _("several answers if you like") if rules.multiple else _("one answer"),
+            _("several answers if you like") if rules.allows_multiple_answers else _("one answer"),
         ]
     )
 

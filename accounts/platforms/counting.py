@@ -105,7 +105,7 @@ def find_link_spans(text: str) -> Iterator[Span]:
     return link_spans(text)
 
 
-def x_has_url(text: str) -> bool:
+def has_url_by_x_rules(text: str) -> bool:
     """Return whether X, when it counts a text's characters, counts a part as a URL, such as the domain example.com."""
     return next(find_link_spans(_normalized(text)), None) is not None
 

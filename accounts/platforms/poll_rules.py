@@ -33,6 +33,6 @@ class PollRules:
     switches: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def multiple(self) -> bool:
+    def allows_multiple_answers(self) -> bool:
         """Return whether the platform's polls may let a voter choose several answers."""
         return "multiple" in self.switches

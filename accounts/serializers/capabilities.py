@@ -92,7 +92,9 @@ class PollCapabilitiesSerializer(serializers.Serializer):
     max_duration_minutes = serializers.IntegerField()
     duration_step_minutes = serializers.IntegerField(help_text="A duration is a multiple of it.")
     open_ended = serializers.BooleanField(help_text="Whether duration_minutes may be left out, so that the poll stays open.")
-    multiple = serializers.BooleanField(help_text="Whether a voter may be let choose several answers.")
+    multiple = serializers.BooleanField(
+        source="allows_multiple_answers", help_text="Whether a voter may be let choose several answers."
+    )
     distinct = serializers.BooleanField(help_text="Whether a choice that repeats another is refused.")
     with_media = serializers.BooleanField(help_text="Whether the post may carry media as well.")
 

@@ -55,7 +55,7 @@ def test_capabilities_describe_polls_where_supported() -> None:
         assert ("polls" in capabilities.features) is (option is not None) is (capabilities.poll is not None)
         if capabilities.poll:
             assert option["properties"]["choices"]["maxItems"] == capabilities.poll.max_choices
-            assert ("multiple" in option["properties"]) is capabilities.poll.multiple
+            assert ("multiple" in option["properties"]) is capabilities.poll.allows_multiple_answers
             assert ("duration_minutes" in option["required"]) is not capabilities.poll.open_ended
 
 

@@ -167,7 +167,7 @@ class Bluesky(Platform):
         state = progress.state
         file = content.media[len(state["blobs"])]
         if file.kind == "video" and not state.get("rounds") and content.attempt <= VIDEO_SERVICE_ATTEMPTS:
-            return self._video_service(grant).send(file, content.key, progress)
+            return self._video_service(grant).upload_video(file, content.key, progress)
         uploaded = [*state["blobs"], embeds.upload_blob(_server(grant), file)]
         phase = "upload" if len(uploaded) < len(content.media) else "freeze"
         return progress.with_next_step(phase, {**state, "blobs": uploaded})

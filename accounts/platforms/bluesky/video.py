@@ -63,7 +63,7 @@ class VideoService:
     server: Xrpc
     did: str
 
-    def send(self, file: MediaFile, key: str, progress: Progress) -> Progress:
+    def upload_video(self, file: MediaFile, key: str, progress: Progress) -> Progress:
         """Upload a video to Bluesky's video service. Returns the next publishing step, usually to wait for processing.
 
         `key` identifies the post at every attempt. Raises ContentRejected, TokenExpired, ReauthRequired, Transient.

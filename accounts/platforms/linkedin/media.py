@@ -30,16 +30,16 @@ MAX_CHECKS_IF_NOT_FOUND = 4  # LinkedIn may not find a recent upload everywhere 
 Files = tuple[MediaFile, ...]
 
 
-def next_step(files: Files, progress: Progress, state: State) -> Progress:
+def next_upload_or_create_step(files: Files, progress: Progress, state: State) -> Progress:
     """Return the step for a LinkedIn post's media: upload the next file or, if all are uploaded, create the post."""
     return progress.with_next_step("upload" if len(state["media"]) < len(files) else "create", state)
 
 
-def restart_uploads_step(files: Files, progress: Progress) -> Progress | None:
+def restart_uploads_step_or_none(files: Files, progress: Progress) -> Progress | None:
     """Return the step that uploads the media files of a LinkedIn post a second time; None if this was done before."""
     if progress.state.get("again"):
         return None
-    return next_step(files, progress, {**_without_pending(progress.state), "media": [], "again": True})
+    return next_upload_or_create_step(files, progress, {**_without_pending(progress.state), "media": [], "again": True})
 
 
 def upload_next_file(api: Api, owner: str, files: Files, progress: Progress) -> Progress:
@@ -60,7 +60,9 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
     The errors are the same as those of `upload`.
     """
     state, file = progress.state, files[len(progress.state["media"])]
-    ready = next_step(files, progress, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
+    ready = next_upload_or_create_step(
+        files, progress, {**_without_pending(state), "media": [*state["media"], state["pending"]]}
+    )
     with ERRORS.translating_content_errors(_label(file)):
         try:
             details = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted_urn(state['pending'])}")
@@ -73,7 +75,7 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
                 raise
             if state["looks"] < MAX_CHECKS_IF_NOT_FOUND:
                 return check_later(progress, "process", state, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
-            if (again := restart_uploads_step(files, progress)) is None:
+            if (again := restart_uploads_step_or_none(files, progress)) is None:
                 raise
             return again
     status = line_without_tokens(details.get("status"))

@@ -33,7 +33,7 @@ def check_content_and_begin(author: str, content: Content, progress: Progress) -
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
     if content.media and "article" in content.options:
         raise ContentRejected("A LinkedIn post carries media or a link card (article), not both.")
-    return media.next_step(content.media, progress, {"media": []})
+    return media.next_upload_or_create_step(content.media, progress, {"media": []})
 
 
 def create_post(api: Api, author: str, content: Content, progress: Progress) -> Progress | Published:
@@ -43,7 +43,9 @@ def create_post(api: Api, author: str, content: Content, progress: Progress) -> 
             response = api.post_json("/rest/posts", _body(author, content, progress.state))
         except LinkedInError as error:
             is_media_lost = any(urn in error.reason for urn in progress.state["media"])
-            again = media.restart_uploads_step(content.media, progress) if is_media_lost and error.status < 500 else None
+            again = (
+                media.restart_uploads_step_or_none(content.media, progress) if is_media_lost and error.status < 500 else None
+            )
             if again is None:
                 raise
             return again
@@ -76,7 +78,7 @@ def add_first_comment(api: Api, author: str, content: Content, progress: Progres
 def _body(author: str, content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
     body = {
         "author": author,
-        "commentary": escape_little_text(content.text),
+        "commentary": escape_reserved_characters(content.text),
         "visibility": content.options.get("visibility", "PUBLIC"),
         "distribution": {"feedDistribution": "MAIN_FEED", "targetEntities": [], "thirdPartyDistributionChannels": []},
         "lifecycleState": "PUBLISHED",
@@ -111,7 +113,7 @@ def _title(file: MediaFile, title: str) -> dict[str, str]:
     return {"title": title} if title and file.kind == "video" else {}
 
 
-def escape_little_text(text: str) -> str:
+def escape_reserved_characters(text: str) -> str:
     """Escape characters like `*` and `@` in a LinkedIn post's text, so that LinkedIn shows them unchanged.
 
     LinkedIn cuts a post at such a character if it is not escaped, without an error. Mentions in the text,

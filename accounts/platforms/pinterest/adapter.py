@@ -68,7 +68,7 @@ class Pinterest(OAuthPlatform):
         if progress.phase == "start":
             return pins.find_board_and_begin(api, content)
         if progress.phase == "upload":
-            return video.upload_video(api, content.media[0], progress)
+            return video.register_and_upload_video(api, content.media[0], progress)
         if progress.phase == "process":
             return video.check_processing(api, progress)
         return pins.create_pin(api, content, progress)

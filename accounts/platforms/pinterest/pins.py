@@ -45,7 +45,7 @@ def create_pin(api: Api, content: Content, progress: Progress) -> Progress | Pub
             pin_id = id_of(_post(api, content, progress.state))
         except PinterestError as error:
             about_video = "media_id" in progress.state and error.status in (400, 404) and "media" in error.reason.lower()
-            if about_video and (again := video.upload_again_step(progress)):
+            if about_video and (again := video.upload_again_step_or_none(progress)):
                 return again
             raise
     return Published(pin_id, f"{SITE}/pin/{pin_id}/")

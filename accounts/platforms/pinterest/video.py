@@ -23,7 +23,7 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether
 MAX_CHECKS = 60
 
 
-def upload_video(api: Api, file: MediaFile, progress: Progress) -> Progress:
+def register_and_upload_video(api: Api, file: MediaFile, progress: Progress) -> Progress:
     """Register the video of a pin at Pinterest, and upload the file to the URL in the response.
 
     Like all steps here, it raises ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
@@ -44,7 +44,7 @@ def check_processing(api: Api, progress: Progress) -> Progress:
     try:
         status = api.get(f"/media/{progress.state['media_id']}").get("status")
     except (OutboundError, PinterestError) as error:
-        if isinstance(error, PinterestError) and error.status == 404 and (again := upload_again_step(progress)):
+        if isinstance(error, PinterestError) and error.status == 404 and (again := upload_again_step_or_none(progress)):
             return again
         raise ERRORS.translate_repeatable_call_error(error) from error
     if status == "succeeded":
@@ -63,7 +63,7 @@ def check_processing(api: Api, progress: Progress) -> Progress:
     )
 
 
-def upload_again_step(progress: Progress) -> Progress | None:
+def upload_again_step_or_none(progress: Progress) -> Progress | None:
     """Return the step that uploads the pin's video to Pinterest again; None if a second upload was tried before."""
     if progress.state.get("again"):
         return None

@@ -122,13 +122,15 @@ class Slack(OAuthPlatform):
                 raise ContentRejected(NO_FILES_BY_WEBHOOK)
             return Progress("upload", {"files": []}) if content.media else Progress("send")
         if grant.credentials:
-            return messages.send_by_webhook(self._webhook(grant.credentials), content)
+            return messages.send_message_by_webhook(self._webhook(grant.credentials), content)
         api, channel = self._web_api(grant.tokens), grant.tokens["channel"]
         if progress.phase == "send":
-            return messages.send_as_app(api, channel, content)
-        step = {"upload": files.upload_next_file, "share": files.share_files, "settle": files.find_shared_message}[
-            progress.phase
-        ]
+            return messages.send_message_as_app(api, channel, content)
+        step = {
+            "upload": files.upload_next_file,
+            "share": files.post_message_by_sharing_files,
+            "settle": files.check_files_appeared_as_message,
+        }[progress.phase]
         return step(api, channel, content, progress)
 
     def find_possibly_published_post(

@@ -74,7 +74,7 @@ def upload_next_file(api: WebApi, channel: Channel, content: Content, progress: 
     return progress.with_next_step("share" if len(uploaded) == len(content.media) else "upload", {**state, "files": uploaded})
 
 
-def share_files(api: WebApi, channel: Channel, content: Content, progress: Progress) -> Progress:
+def post_message_by_sharing_files(api: WebApi, channel: Channel, content: Content, progress: Progress) -> Progress:
     """Post a Slack message by sharing its uploaded files in the channel.
 
     Raises OutcomeUnknown if Slack may have posted the message.
@@ -93,7 +93,9 @@ def share_files(api: WebApi, channel: Channel, content: Content, progress: Progr
     return _accepted(progress)
 
 
-def find_shared_message(api: WebApi, channel: Channel, content: Content, progress: Progress) -> Progress | Published:
+def check_files_appeared_as_message(
+    api: WebApi, channel: Channel, content: Content, progress: Progress
+) -> Progress | Published:
     """Ask Slack whether the shared files have appeared as a message in the channel.
 
     Raises OutcomeUnknown if Slack does not show it within half an hour, Transient.

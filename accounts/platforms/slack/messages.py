@@ -30,7 +30,7 @@ def message_body(content: Content) -> dict[str, Any]:
     return {"text": escape(content.text, quote=False), **options}
 
 
-def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
+def send_message_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
     """Post a Slack message as the app. Raises platform errors: OutcomeUnknown if Slack may have posted the message."""
     with ERRORS.translating_publish_errors("this message", final=True):
         posted = api.post("/chat.postMessage", json={"channel": channel["id"], **message_body(content)})
@@ -38,10 +38,10 @@ def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
     return published_message(channel, timestamp, content)
 
 
-def send_by_webhook(hook: WebhookClient, content: Content) -> Published:
+def send_message_by_webhook(hook: WebhookClient, content: Content) -> Published:
     """Step that sends a Slack message by an incoming webhook, not by the app; the message then has no id and no URL.
 
-    Raises the same errors as `send_as_app`.
+    Raises the same errors as `send_message_as_app`.
     """
     with webhook.ERRORS.translating_publish_errors("this message", final=True):
         hook.post("", json=message_body(content))

@@ -57,7 +57,7 @@ class Telegram(Platform):
         """
         chat = self._chat(grant)
         if chat.id != grant.tokens["chat_id"]:
-            raise chat.moved_error()
+            raise chat.changed_id_error()
         return chat.identity(grant.external_id)
 
     def refresh_grant(self, grant: Grant) -> Grant:

@@ -60,7 +60,7 @@ class Chat:
             profile_url=f"https://t.me/{self.username}" if self.username else "",
         )
 
-    def moved_error(self) -> TokenExpired:
+    def changed_id_error(self) -> TokenExpired:
         """Return the error for this Telegram chat if its id has changed, because the group has become a supergroup.
 
         The error makes the engine renew the chat's id (Telegram.refresh_grant).

@@ -118,7 +118,7 @@ def send_request(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Seq
             sent = _request(api, chat.id, message, media)
         except BotApiError as error:
             if error.moved_to is not None and error.status == 400:
-                raise chat.moved_error() from error
+                raise chat.changed_id_error() from error
             raise
         first = object_or_empty(sent[0] if isinstance(sent, list) and sent else sent)
         message_id = first.get("message_id")

@@ -105,7 +105,7 @@ def video_post_info(content: Content, creator: CreatorLimits) -> dict[str, Any]:
     return info | {name: options[name] for name in (*COMMERCIAL_CONTENT_OPTIONS, "is_aigc") if name in options}
 
 
-def photo_body(content: Content, *, comment_disabled: bool) -> dict[str, Any]:
+def photo_post_request_body(content: Content, *, comment_disabled: bool) -> dict[str, Any]:
     """Return the body of the request that publishes a TikTok post with photos."""
     options = content.options
     info = {

@@ -39,7 +39,7 @@ class ChunkOutOfOrder(Exception):
     """Raised if TikTok expects another chunk of the video than the one that was sent."""
 
 
-class TransferErrorTranslator(ErrorTranslator[PlatformHttpError]):
+class ChunkUploadErrorTranslator(ErrorTranslator[PlatformHttpError]):
     """The translation of TikTok's errors when a chunk of a video is uploaded."""
 
     name = "tiktok"
@@ -60,10 +60,10 @@ class TransferErrorTranslator(ErrorTranslator[PlatformHttpError]):
         return error.status in (400, 413, 415)
 
 
-TRANSFER_ERRORS = TransferErrorTranslator()
+CHUNK_UPLOAD_ERRORS = ChunkUploadErrorTranslator()
 
 
-def check_creator_and_announce(api: Api, content: Content, progress: Progress) -> Progress:
+def check_creator_and_announce_video(api: Api, content: Content, progress: Progress) -> Progress:
     """Begin to publish a TikTok post: check what the creator may post, and announce the video if there is one.
 
     Raises as every step here: ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
@@ -90,7 +90,7 @@ def upload_parts_before_last(api: Api, content: Content, progress: Progress) -> 
     last = min(first + CHUNKS_PER_STEP, count - 1)
     try:
         address = _upload_address(content, state)
-        with TRANSFER_ERRORS.translating_content_errors("the video"), file.open() as opened:
+        with CHUNK_UPLOAD_ERRORS.translating_content_errors("the video"), file.open() as opened:
             for index in range(first, last):
                 _send_chunk(address, file, opened, index)
     except UploadUrlUnusable:
@@ -108,7 +108,7 @@ def upload_last_part_and_publish(api: Api, content: Content, progress: Progress)
     [file], state = content.media, progress.state
     try:
         address = _upload_address(content, state)
-        with TRANSFER_ERRORS.translating_publish_errors("the video"), file.open() as opened:
+        with CHUNK_UPLOAD_ERRORS.translating_publish_errors("the video"), file.open() as opened:
             _send_chunk(address, file, opened, state["chunks"])
     except UploadUrlUnusable:
         return _start_again(progress)
@@ -119,14 +119,14 @@ def upload_last_part_and_publish(api: Api, content: Content, progress: Progress)
 
 def publish_photos(api: Api, content: Content, progress: Progress) -> Progress:
     """Ask TikTok to publish photos, which TikTok fetches by URL. Raises OutcomeUnknown if TikTok may publish them."""
-    body = posts.photo_body(content, comment_disabled=progress.state["comment_disabled"])
+    body = posts.photo_post_request_body(content, comment_disabled=progress.state["comment_disabled"])
     with ERRORS.translating_publish_errors("the photos"):
         publish_id = _publish_id(api.post("/v2/post/publish/content/init/", json=body))
     return status.first_status_check_step(progress, publish_id)
 
 
 STEPS = {
-    "start": check_creator_and_announce,
+    "start": check_creator_and_announce_video,
     "upload": upload_parts_before_last,
     "finish": upload_last_part_and_publish,
     "create": publish_photos,

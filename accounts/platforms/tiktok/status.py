@@ -23,7 +23,7 @@ from accounts.platforms.tiktok.capabilities import PUBLIC_PRIVACY
 from accounts.platforms.tiktok.client import ERRORS, Api, profile_url
 from accounts.platforms.types import Content, Progress, Published
 
-FIRST_CHECK_SECONDS, LONGEST_PAUSE_SECONDS = 10, 300
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 10, 300
 MAX_CHECKS = 60  # about five hours
 MAX_CHECKS_FOR_ID = 6  # ten minutes
 RESTART_SECONDS = 60
@@ -75,7 +75,7 @@ def first_status_check_step(progress: Progress, publish_id: str) -> Progress:
     """Return the publishing step that first asks TikTok for a post's status, shortly after the upload."""
     kept = {name: progress.state[name] for name in ("username", "announced")}
     accepted = replace(progress, accepted=True)
-    return step_after_pause(accepted, "poll", {**kept, "publish_id": publish_id, "looks": 0}, FIRST_CHECK_SECONDS)
+    return step_after_pause(accepted, "poll", {**kept, "publish_id": publish_id, "looks": 0}, FIRST_PAUSE_SECONDS)
 
 
 def check_published(api: Api, content: Content, progress: Progress) -> Progress | Published:
@@ -117,7 +117,7 @@ def _published(content: Content, progress: Progress, post_id: str | None) -> Pro
     if checks >= MAX_CHECKS_FOR_ID:
         return replace(published, note=UNNAMED_PUBLIC_POST_NOTE)
     waiting = replace(progress, published=published)
-    return check_later(waiting, "poll", {**state, "looks": checks}, first=FIRST_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+    return check_later(waiting, "poll", {**state, "looks": checks}, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
 
 
 def _failed(progress: Progress, reason: str) -> Progress:
@@ -137,7 +137,7 @@ def _ask_again(content: Content, progress: Progress) -> Progress | Published:
         progress,
         "poll",
         progress.state,
-        first=FIRST_CHECK_SECONDS,
+        first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,
         timeout=OutcomeUnknown("TikTok has not said for hours what became of the post.", final=True),

@@ -15,7 +15,7 @@ import re
 
 from django.utils.translation import gettext_noop
 
-from accounts.platforms.counting import URL_LENGTH, code_point_length, x_has_url, x_weighted_length
+from accounts.platforms.counting import URL_LENGTH, code_point_length, has_url_by_x_rules, x_weighted_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_schema
@@ -104,7 +104,7 @@ CAPABILITIES = Capabilities(
         thread=thread_schema(THREAD),
         poll=poll_schema(POLL),
     ),
-    links_url=x_has_url,
+    links_url=has_url_by_x_rules,
     # X accepts 100 posts of an account in 15 minutes and 300 in three hours.
     pace=PostingPace(seconds=40, burst=30),
     thread=THREAD,

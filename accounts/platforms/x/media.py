@@ -27,7 +27,7 @@ MAX_CHECKS = 100  # an hour and a half if X asks for the longest pause each time
 Files = tuple[MediaFile, ...]
 
 
-def next_step(files: Files, progress: Progress, state: State) -> Progress:
+def next_media_or_create_step(files: Files, progress: Progress, state: State) -> Progress:
     """Return the step for an X post's next media: upload a file or send an alt text; if none is left, create the post."""
     if len(state["media"]) < len(files):
         return progress.with_next_step("upload", state)
@@ -106,7 +106,7 @@ def send_alt_text(api: Api, files: Files, progress: Progress) -> Progress:
     metadata = {"id": state["media"][index], "metadata": {"alt_text": {"text": files[index].alt_text}}}
     with ERRORS.translating_content_errors(f"the alt text of {_label(files[index])}"):
         api.post("/2/media/metadata", json=metadata)
-    return next_step(files, progress, {**state, "described": index + 1})
+    return next_media_or_create_step(files, progress, {**state, "described": index + 1})
 
 
 STEPS: dict[str, Callable[[Api, Files, Progress], Progress]] = {
@@ -150,7 +150,7 @@ def _after_check(files: Files, progress: Progress, data: Mapping[str, Any]) -> P
 def _uploaded(files: Files, progress: Progress, media_id: str) -> Progress:
     state = progress.state
     rest = {name: value for name, value in state.items() if name not in ("pending", "segment", "looks")}
-    return next_step(files, progress, {**rest, "media": [*state["media"], media_id]})
+    return next_media_or_create_step(files, progress, {**rest, "media": [*state["media"], media_id]})
 
 
 def _current(files: Files, progress: Progress) -> MediaFile:

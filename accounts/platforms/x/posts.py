@@ -51,7 +51,7 @@ def check_content_and_begin(content: Content, progress: Progress) -> Progress:
     check_thread_segments(content, CAPABILITIES, "X")
     polls.check_poll(content, CAPABILITIES, "X")
     state = {"since": timezone.now().isoformat(), "media": [], "described": 0}
-    return media.next_step(content.media, progress, state)
+    return media.next_media_or_create_step(content.media, progress, state)
 
 
 def create_next_post(api: Api, content: Content, progress: Progress) -> Progress | Published:
@@ -98,7 +98,7 @@ def _after_refusal(api: Api, content: Content, progress: Progress, refused: XErr
     if not isinstance(found, NotPublishedProof):
         return found
     if refused.is_about_media and not state.get("again"):
-        return media.next_step(content.media, progress, {**state, "media": [], "described": 0, "again": True})
+        return media.next_media_or_create_step(content.media, progress, {**state, "media": [], "described": 0, "again": True})
     if refused.is_duplicate and content.attempt > 1:
         message = "X says that the account has posted this already, but does not list it."
         raise OutcomeUnknown(message, final=True) from refused

@@ -42,7 +42,7 @@ def fetch_thumbnail_and_mime_type(url: str) -> tuple[bytes, str]:
 def upload_thumbnail_from_url(api: Api, video_id: str, url: str) -> None:
     """Download the image at a URL, and upload the image to YouTube as a video's thumbnail.
 
-    Raises the same errors as `fetch_thumbnail_and_mime_type` and `request_session_url`.
+    Raises the same errors as `fetch_thumbnail_and_mime_type` and `open_session_and_return_url`.
     """
     image, mime_type = fetch_thumbnail_and_mime_type(url)
     api.send_to_url(

@@ -52,7 +52,7 @@ class UploadSession:
         """
         return self._put(b"", f"bytes */{self.size_bytes}", self.api.timeout_seconds)
 
-    def send_piece(self, piece: bytes, start: int) -> UploadState:
+    def upload_piece(self, piece: bytes, start: int) -> UploadState:
         """Upload to YouTube the piece of a video's file that begins at byte `start`.
 
         Raises the same errors as `query_progress`.
@@ -78,7 +78,7 @@ class UploadSession:
         return UploadState(min(int(found[1]) + 1, self.size_bytes))
 
 
-def request_session_url(api: Api, file: MediaFile, resource: Mapping[str, Any], params: Mapping[str, str]) -> str:
+def open_session_and_return_url(api: Api, file: MediaFile, resource: Mapping[str, Any], params: Mapping[str, str]) -> str:
     """Open an upload session for a video at YouTube. Returns its URL. Raises YouTubeError, NotSent, NoAnswer."""
     response = api.send_to_url(
         "POST",

@@ -33,12 +33,12 @@ from accounts.platforms.youtube.upload_sessions import (
     UploadSession,
     UploadSessionExpired,
     UploadState,
-    request_session_url,
+    open_session_and_return_url,
 )
 
 PIECES_PER_STEP = 4
 MAX_SESSIONS = 3
-FIRST_CHECK_SECONDS, SECOND_CHECK_SECONDS, LONGEST_PAUSE_SECONDS = 10, 20, 300
+FIRST_PAUSE_SECONDS, SECOND_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 10, 20, 300
 MAX_CHECKS = 40  # about three hours
 MAX_THUMBNAIL_TRIES = 5
 VIDEO_IN_ERROR_MESSAGES = "this video"
@@ -61,7 +61,7 @@ def check_and_open_session(api: Api, content: Content, progress: Progress) -> Pr
     _check(content)
     notify = "true" if content.options.get("notify_subscribers", True) else "false"
     with ERRORS.translating_content_errors(VIDEO_IN_ERROR_MESSAGES):
-        address = request_session_url(api, content.media[0], _resource(content), {"notifySubscribers": notify})
+        address = open_session_and_return_url(api, content.media[0], _resource(content), {"notifySubscribers": notify})
     opened = {"session": encrypt_upload_url(address, key=content.key), "sessions": progress.state.get("sessions", 0) + 1}
     return _next_step(content, progress, opened, UploadState(0))
 
@@ -79,7 +79,7 @@ def upload_pieces_before_last(api: Api, content: Content, progress: Progress) ->
                         break
                     opened.seek(uploaded.received)
                     before = uploaded
-                    uploaded = session.send_piece(opened.read(PIECE_BYTES), before.received)
+                    uploaded = session.upload_piece(opened.read(PIECE_BYTES), before.received)
                     _check_advance(before, uploaded)
         except UploadSessionExpired:
             return _start_again(progress)
@@ -102,7 +102,7 @@ def upload_last_piece_and_publish(api: Api, content: Content, progress: Progress
             opened.seek(before.received)
             piece = opened.read(PIECE_BYTES)
         with ERRORS.translating_publish_errors(VIDEO_IN_ERROR_MESSAGES):
-            after = session.send_piece(piece, before.received)
+            after = session.upload_piece(piece, before.received)
     except UploadSessionExpired:
         return _start_again(progress)
     _check_advance(before, after)
@@ -150,7 +150,7 @@ def set_thumbnail(api: Api, content: Content, progress: Progress) -> Progress:
         raise
     except PlatformError as error:
         if isinstance(error, Transient) and tries < MAX_THUMBNAIL_TRIES:
-            return step_after_pause(progress, "thumbnail", {**state, "tries": tries}, FIRST_CHECK_SECONDS * 2**tries)
+            return step_after_pause(progress, "thumbnail", {**state, "tries": tries}, FIRST_PAUSE_SECONDS * 2**tries)
         note = f"The video has no thumbnail of its own: {error.message}"
     return progress.with_next_step("process", {**state, "looks": 0, "note": note})
 
@@ -177,7 +177,7 @@ def check_processing(api: Api, content: Content, progress: Progress) -> Progress
         )
         raise ContentRejected(f"YouTube received the video and does not show it: {reason}")
     if status.get("uploadStatus") != "processed" and state["looks"] + 1 < MAX_CHECKS:
-        return check_later(progress, "process", state, first=SECOND_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+        return check_later(progress, "process", state, first=SECOND_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
     return Published(state["video"], f"{SITE}/watch?v={state['video']}", note=_note(content, state, status))
 
 
@@ -268,4 +268,4 @@ def _next_step(content: Content, progress: Progress, state: State, uploaded: Upl
     accepted, created = replace(progress, accepted=True), {"video": uploaded.video_id}
     if "thumbnail_url" in content.options:
         return accepted.with_next_step("thumbnail", {**created, "tries": 0})
-    return step_after_pause(accepted, "process", {**created, "looks": 0, "note": ""}, FIRST_CHECK_SECONDS)
+    return step_after_pause(accepted, "process", {**created, "looks": 0, "note": ""}, FIRST_PAUSE_SECONDS)

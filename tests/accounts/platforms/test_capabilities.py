@@ -7,7 +7,7 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from accounts.platforms.counting import code_point_length, x_has_url
+from accounts.platforms.counting import code_point_length, has_url_by_x_rules
 from accounts.platforms.instagram.capabilities import count_hashtags, count_mentions
 from accounts.platforms.registry import PLATFORMS, all_adapters, get_adapter
 from accounts.platforms.types import AccountLimitsAndScopes
@@ -92,7 +92,7 @@ def test_posts_have_a_card_only_if_the_service_makes_cards(name: str) -> None:
 
 def test_only_x_charges_for_linked_urls() -> None:
     assert {each.name: each.capabilities.links_url for each in all_adapters() if each.capabilities.links_url} == {
-        "x": x_has_url
+        "x": has_url_by_x_rules
     }
 
 

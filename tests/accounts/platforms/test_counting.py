@@ -17,11 +17,11 @@ from accounts.platforms.counting import (
     code_point_length,
     cut_to_limit,
     grapheme_length,
+    has_url_by_x_rules,
     mastodon_length,
     threads_platform_length,
     utf8_length,
     utf16_length,
-    x_has_url,
     x_weighted_length,
 )
 from accounts.platforms.instagram.capabilities import count_hashtags, count_mentions
@@ -105,7 +105,7 @@ def test_x_weighs_urls_emoji_and_scripts_as_twitter_text_does(text: str, length:
 @example("http://a.com/日b.com")
 def test_x_weighs_every_text_as_twitter_text_does(text: str) -> None:
     assert x_weighted_length(text) == parse_tweet(text).weightedLength
-    assert x_has_url(text) == bool(extract_urls(unicodedata.normalize("NFC", text)))
+    assert has_url_by_x_rules(text) == bool(extract_urls(unicodedata.normalize("NFC", text)))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_x_weighs_every_text_as_twitter_text_does(text: str) -> None:
     ],
 )
 def test_x_links_bare_domains_but_not_addresses_or_numbers(text: str, linked: bool) -> None:
-    assert x_has_url(text) is linked
+    assert has_url_by_x_rules(text) is linked
 
 
 @pytest.mark.parametrize(
