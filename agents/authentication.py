@@ -19,7 +19,7 @@ from rest_framework.request import Request
 
 from agents import oidc_tokens, tokens
 from agents.models import Agent, ApiKey, ClaimToken, OAuthGrant, OAuthToken
-from agents.oauth.addresses import MCP_PATH, resource_at
+from agents.oauth.addresses import MCP_PATH, resource_url_at
 from agents.services import record_new_key_network, require_allowed_network
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.errors import ApiKeyExpired, ApiKeyRevoked, Unauthenticated
@@ -46,7 +46,7 @@ class BearerAuthentication(BaseAuthentication):
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("The Authorization header must be `Bearer <token>`.")
-        caller, key = _authenticate_token(token.strip(), resource_at(self.path))
+        caller, key = _authenticate_token(token.strip(), resource_url_at(self.path))
         client = request.META.get("HTTP_X_SERVICE_CLIENT", "")
         caller.via = client if client in CLIENT_NAMES else None
         caller.ip = _ip_address(request.META.get("REMOTE_ADDR", ""))
@@ -143,7 +143,7 @@ def _access_token_caller(token: str, resource: str) -> Caller:
         workspace_owner_id=workspace.owner_user_id,
         workspace_status=workspace.status,
         retention_tier=workspace.retention_tier,
-        client=grant.client.shown_name,
+        client=grant.client.short_name,
     )
     _act_as_agent(caller, agent)
     if grant.last_used_at is None or now - grant.last_used_at > LAST_USED_INTERVAL:

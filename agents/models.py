@@ -143,7 +143,7 @@ class OAuthClient(TimestampedModel):
         return urlsplit(self.client_id).hostname or "" if self.document_read_at else ""
 
     @property
-    def shown_name(self) -> str:
+    def short_name(self) -> str:
         """Return a short name of this OAuthClient row for the log: its own name, or else its host or its id."""
         return (self.name or self.verified_host or self.id)[:64]
 
@@ -176,7 +176,7 @@ class OAuthGrant(TimestampedModel):
         return urlsplit(self.redirect_uri).netloc
 
     @property
-    def is_local(self) -> bool:
+    def redirects_to_own_computer(self) -> bool:
         """Return whether this OAuthGrant row's person was sent back to a program on their own computer (http allowed)."""
         return self.redirect_uri.startswith("http:")
 

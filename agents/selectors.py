@@ -131,7 +131,7 @@ def caller_of_idempotency_key_owner(maker: str, *, workspace: Workspace, actor_t
     return caller
 
 
-def active_workspace_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
+def active_keys_without_agent_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
     """API key query: return a workspace's active keys, without those of its agents.
 
     Agents' keys and revoked, retiring and expired keys are left out.

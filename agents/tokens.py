@@ -30,7 +30,7 @@ _TOKEN_PATTERN = re.compile(r"(sps_(?:key|agt|clm|oat|ort|oac|odc|cal)_[0-9A-Za-
 _SALT = "agents.user-token"
 
 
-def new_token(kind: str) -> str:
+def generate_token(kind: str) -> str:
     """Return a new random bearer token that begins with the prefix `kind`, such as `sps_key_`. It is not stored."""
     body = kind + "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_LENGTH))
     return body + _checksum(body)

@@ -24,7 +24,7 @@ urlpatterns = [
     path("oauth/token", oauth.token),
     path("oauth/revoke", oauth.revoke),
     path("oauth/register", oauth.register),
-    path(API_KEYS_PATH, keys.api_keys, name="api-keys"),
-    path(f"{API_KEYS_PATH}/new", keys.new_api_key, name="api-key-new"),
+    path(API_KEYS_PATH, keys.api_key_list, name="api-keys"),
+    path(f"{API_KEYS_PATH}/new", keys.create_api_key, name="api-key-new"),
     path(f"{API_KEYS_PATH}/<str:api_key_id>/revoke", keys.revoke_api_key, name="api-key-revoke"),
 ]

@@ -55,7 +55,7 @@ MODE_LABELS = {
 }
 
 
-def scope_field(labels: Mapping[str, StrOrPromise], label: StrOrPromise) -> forms.MultipleChoiceField:
+def scope_checkboxes_field(labels: Mapping[str, StrOrPromise], label: StrOrPromise) -> forms.MultipleChoiceField:
     """Return the field of an agent or API key form with a checkbox for each scope (permission) in `labels`."""
     choices = [
         (scope, format_html_lazy("<span>{} <code>{}</code></span>", meaning, scope)) for scope, meaning in labels.items()
@@ -70,7 +70,7 @@ class ApiKeyForm(forms.Form):
     """
 
     name = forms.CharField(max_length=200, label=_("Name"), help_text=_("For example where it is used."))
-    scopes = scope_field(KEY_SCOPE_LABELS, _("What it opens"))
+    scopes = scope_checkboxes_field(KEY_SCOPE_LABELS, _("What it opens"))
     expires_at = forms.DateField(
         required=False,
         label=_("Last day it works"),

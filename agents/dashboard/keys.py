@@ -19,7 +19,7 @@ CREATE_OPERATION = "api_keys.create"
 
 
 @workspace_page()
-def api_keys(page: WorkspacePage) -> HttpResponse:
+def api_key_list(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: list the API keys of the workspace and its agents, newest first.
 
     Only users who may create keys see it.
@@ -33,7 +33,7 @@ def api_keys(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("GET", "POST", operation=CREATE_OPERATION)
-def new_api_key(page: WorkspacePage) -> HttpResponse:
+def create_api_key(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the form of a new API key and create the key on POST. Only that response shows the key's token."""
     require_access(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)

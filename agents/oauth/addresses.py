@@ -23,12 +23,12 @@ def issuer() -> str:
     return str(settings.BASE_URL)
 
 
-def resource_at(path: str) -> str:
+def resource_url_at(path: str) -> str:
     """Return the address that identifies a resource (RFC 8707): the API (path "") or the MCP endpoint (MCP_PATH)."""
     return f"{settings.BASE_URL}{path}"
 
 
-def bearer_challenge(path: str, **parameters: str) -> str:
+def www_authenticate_header(path: str, **parameters: str) -> str:
     """Return the WWW-Authenticate header with the address of the metadata of the resource at this path (RFC 9728)."""
     parameters = {
         "resource_metadata": f"{settings.BASE_URL}{RESOURCE_METADATA_PATH}{path}",

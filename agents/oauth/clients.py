@@ -29,18 +29,18 @@ def register_client(metadata: ClientMetadata) -> OAuthClient:
     return client
 
 
-def stored_client(client_id: str | None) -> OAuthClient | None:
+def find_stored_client(client_id: str | None) -> OAuthClient | None:
     """Return the OAuth client with this client_id, without reading its metadata document again; None if it is unknown."""
     return OAuthClient.objects.filter(client_id=client_id).first() if client_id else None
 
 
-def fetch_client(client_id: str | None, *, asked_by: str) -> OAuthClient | None:
+def find_or_fetch_client(client_id: str | None, *, asked_by: str) -> OAuthClient | None:
     """Return the OAuth client with this client_id; read its metadata document if it has one and that is due.
 
     `asked_by` is the user id or the address for which the document is read; each may wait for few at once. Returns None for
     an unknown client. Raises InvalidClientMetadata (the document cannot be read or is not valid), RateLimited.
     """
-    client = stored_client(client_id)
+    client = find_stored_client(client_id)
     if not client_id or not _is_document_url(client_id):
         return client
     if client and client.document_read_at and timezone.now() - client.document_read_at < DOCUMENT_LIFETIME:

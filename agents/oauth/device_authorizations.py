@@ -13,7 +13,7 @@ from oauthlib.oauth2 import DeviceCodeGrant
 
 from agents import tokens
 from agents.models import DeviceAuthorization, OAuthClient, OAuthGrant
-from agents.oauth.grants import RequestedAccess, allow_access, end_grant, may_get_tokens
+from agents.oauth.grants import RequestedAccess, allow_client_to_act_as_agent, end_grant, may_get_tokens
 from auditlog.services import record_entry
 from config.api.caller import Caller
 from config.api.errors import NotFound
@@ -37,7 +37,7 @@ class StartedDeviceAuthorization:
 
 def begin_device_authorization(*, requested: RequestedAccess) -> StartedDeviceAuthorization:
     """Store what an OAuth client without a browser asks for, and return the codes for the client and for the person."""
-    device_code = tokens.new_token(tokens.DEVICE_CODE_PREFIX)
+    device_code = tokens.generate_token(tokens.DEVICE_CODE_PREFIX)
     user_code = "".join(secrets.choice(USER_CODE_ALPHABET) for _ in range(USER_CODE_LENGTH))
     DeviceAuthorization.objects.create(
         client=requested.client,
@@ -65,24 +65,26 @@ def find_undecided_device_authorization(*, entered_code: str) -> DeviceAuthoriza
     return waiting.filter(user_code=code, expires_at__gt=timezone.now()).first()
 
 
-def requested_access(found: DeviceAuthorization) -> RequestedAccess:
+def access_requested_by_device(found: DeviceAuthorization) -> RequestedAccess:
     """Return what the client of a device authorization asks a person for."""
     return RequestedAccess(found.client, found.resource, list(found.scopes))
 
 
-def allow_device(*, caller: Caller, workspace_id: str, entered_code: str, **choices: Any) -> OAuthGrant:
-    """Let the client of a device authorization act as a new agent; `choices` are those of `allow_access`.
+def allow_device_authorization(*, caller: Caller, workspace_id: str, entered_code: str, **choices: Any) -> OAuthGrant:
+    """Let the client of a device authorization act as a new agent; `choices` are those of `allow_client_to_act_as_agent`.
 
-    Raises NotFound (the code has expired or was decided about), and what `allow_access` raises.
+    Raises NotFound (the code has expired or was decided about), and what `allow_client_to_act_as_agent` raises.
     """
     with transaction.atomic():
         found = _locked(entered_code)
-        grant, _ = allow_access(caller=caller, workspace_id=workspace_id, requested=requested_access(found), **choices)
+        grant, _ = allow_client_to_act_as_agent(
+            caller=caller, workspace_id=workspace_id, requested=access_requested_by_device(found), **choices
+        )
         DeviceAuthorization.objects.filter(pk=found.pk).update(grant=grant)
     return grant
 
 
-def deny_device(*, caller: Caller, entered_code: str) -> None:
+def deny_device_authorization(*, caller: Caller, entered_code: str) -> None:
     """Refuse the client of a device authorization. Raises NotFound (the code has expired or was decided about)."""
     with transaction.atomic():
         found = _locked(entered_code)
@@ -90,7 +92,7 @@ def deny_device(*, caller: Caller, entered_code: str) -> None:
         record_entry(caller=caller, operation="oauth.deny", resource_type="oauth_client", resource_id=found.client_id)
 
 
-def check_device_code(*, client: OAuthClient, device_code: str) -> tuple[str | None, OAuthGrant | None]:
+def answer_device_poll(*, client: OAuthClient, device_code: str) -> tuple[str | None, OAuthGrant | None]:
     """Return the status of a device code for oauthlib, None if it is unknown, and its OAuth grant once it is authorized.
 
     Needs a transaction. A code that was exchanged already ends its grant.

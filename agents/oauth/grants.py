@@ -60,7 +60,7 @@ class IssuedTokens:
     expires_in: int
 
 
-def allow_access(
+def allow_client_to_act_as_agent(
     *,
     caller: Caller,
     workspace_id: str,
@@ -78,7 +78,7 @@ def allow_access(
     now = timezone.now()
     if not now < expires_at <= now + timedelta(days=MAX_GRANT_DAYS):
         raise ValidationFailed.for_field("expires_at", "Choose a day within a year.", "out_of_range")
-    code = tokens.new_token(tokens.AUTHORIZATION_CODE_PREFIX) if requested.redirect_uri else None
+    code = tokens.generate_token(tokens.AUTHORIZATION_CODE_PREFIX) if requested.redirect_uri else None
     with transaction.atomic():
         agent = _agent_to_reconnect(caller, workspace_id, requested.client, agent_id) if agent_id else None
         new = {"claimable": False, "scopes": requested.scopes, **agent_fields}
@@ -242,7 +242,7 @@ def grant_as_key(grant: OAuthGrant) -> ApiKey:
         id=grant.id,
         workspace=grant.agent.workspace,
         agent=grant.agent,
-        name=grant.client.shown_name,
+        name=grant.client.short_name,
         prefix=tokens.ACCESS_TOKEN_PREFIX,
         created_at=grant.created_at,
         expires_at=grant.expires_at,

@@ -41,7 +41,7 @@ def parse_redirect_uri(uri: str) -> RedirectUri | None:
     return found if found.scheme == "https" or found.is_loopback else None
 
 
-def is_registered(uri: str, registered: list[str]) -> bool:
+def is_registered_redirect_uri(uri: str, registered: list[str]) -> bool:
     """Return whether a redirect URI is one of a client's: the same text, or on loopback the same but for the port."""
     asked = parse_redirect_uri(uri)
     if asked is None:

@@ -32,10 +32,10 @@ from oauthlib.oauth2 import (
 from oauthlib.oauth2.rfc6749.errors import UnsupportedCodeChallengeMethodError
 
 from agents.models import DeviceAuthorization, OAuthClient, OAuthGrant, OAuthToken
-from agents.oauth.addresses import MCP_PATH, OAUTH_SCOPES, issuer, resource_at
+from agents.oauth.addresses import MCP_PATH, OAUTH_SCOPES, issuer, resource_url_at
 from agents.oauth.client_metadata import AUTHORIZATION_CODE, DEVICE_CODE_GRANT_TYPE, REFRESH_TOKEN
-from agents.oauth.clients import fetch_client, stored_client
-from agents.oauth.device_authorizations import check_device_code
+from agents.oauth.clients import find_or_fetch_client, find_stored_client
+from agents.oauth.device_authorizations import answer_device_poll
 from agents.oauth.errors import InvalidTarget
 from agents.oauth.grants import (
     IssuedTokens,
@@ -45,7 +45,7 @@ from agents.oauth.grants import (
     lock_token_to_refresh,
     revoke_token,
 )
-from agents.oauth.redirect_uris import is_registered
+from agents.oauth.redirect_uris import is_registered_redirect_uri
 
 S256 = "S256"
 _CODE_CHALLENGE = re.compile(r"[0-9A-Za-z_-]{43}")  # a SHA-256 in base64url without padding (RFC 7636)
@@ -67,7 +67,8 @@ class AgentGrantValidator(RequestValidator):
     """Answers oauthlib's questions about clients, codes and tokens. It stores what it finds on oauthlib's request.
 
     `request.grant` is the OAuthGrant, `request.exchanged` the row whose code or refresh token is exchanged, and
-    `request.credential` that code or token. A new validator is made for each request; `asked_by` is as in `fetch_client`.
+    `request.credential` that code or token. A new validator is made for each request; `asked_by` is as in
+    `find_or_fetch_client`.
     """
 
     def __init__(self, asked_by: str = "") -> None:
@@ -77,15 +78,15 @@ class AgentGrantValidator(RequestValidator):
         return False
 
     def authenticate_client_id(self, client_id: str | None, request: Request, *args: Any, **kwargs: Any) -> bool:
-        request.client = stored_client(client_id)
+        request.client = find_stored_client(client_id)
         return request.client is not None
 
     def validate_client_id(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> bool:
-        request.client = fetch_client(client_id, asked_by=self.asked_by)
+        request.client = find_or_fetch_client(client_id, asked_by=self.asked_by)
         return request.client is not None
 
     def validate_redirect_uri(self, client_id: str, redirect_uri: str, request: Request, *args: Any, **kwargs: Any) -> bool:
-        return is_registered(redirect_uri, request.client.redirect_uris)
+        return is_registered_redirect_uri(redirect_uri, request.client.redirect_uris)
 
     def get_default_redirect_uri(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> str | None:
         """Tell the OAuth server the redirect URI of a request without one: of its code, or the client's only one."""
@@ -142,7 +143,7 @@ class AgentGrantValidator(RequestValidator):
         return list(request.scopes)
 
     def validate_device_code(self, client_id: str, device_code: str, request: Request) -> str | None:
-        status, grant = check_device_code(client=request.client, device_code=device_code)
+        status, grant = answer_device_poll(client=request.client, device_code=device_code)
         _may_exchange(request, grant, grant.device_authorization if grant else None, device_code)
         return status
 
@@ -167,7 +168,8 @@ def read_authorization_request(parameters: Parameters, *, asked_by: str) -> Requ
     """Let the OAuth server read what a client asks for at /oauth/authorize.
 
     Raises FatalClientError if the client or its redirect URI is not valid, so that only the person may be told, and other
-    OAuth2Errors to be sent to the client (`error_redirect`); InvalidClientMetadata and RateLimited as `fetch_client` does.
+    OAuth2Errors to be sent to the client (`error_redirect_url`); InvalidClientMetadata and RateLimited as
+    `find_or_fetch_client` does.
     """
     grant = AuthorizationCodeGrant(AgentGrantValidator(asked_by), pre_auth=[_check_authorization_request])
     endpoint = AuthorizationEndpoint("code", None, {"code": grant})
@@ -176,7 +178,7 @@ def read_authorization_request(parameters: Parameters, *, asked_by: str) -> Requ
     request = found["request"]
     return RequestedAccess(
         client=request.client,
-        resource=request.resource or resource_at(MCP_PATH),
+        resource=request.resource or resource_url_at(MCP_PATH),
         scopes=scopes,
         redirect_uri=request.redirect_uri,
         code_challenge=request.code_challenge,
@@ -194,8 +196,8 @@ def read_device_request(parameters: Parameters, *, asked_by: str) -> RequestedAc
         raise InvalidClientError(request=request) from error
     if DEVICE_CODE_GRANT_TYPE not in request.client.grant_types:
         raise UnauthorizedClientError(request=request)
-    _check_resource(request, (resource_at(""), resource_at(MCP_PATH)))
-    return RequestedAccess(request.client, request.resource or resource_at(MCP_PATH), request.scopes)
+    _check_resource(request, (resource_url_at(""), resource_url_at(MCP_PATH)))
+    return RequestedAccess(request.client, request.resource or resource_url_at(MCP_PATH), request.scopes)
 
 
 def token_response(parameters: Parameters) -> Answer:
@@ -223,12 +225,12 @@ def revocation_response(parameters: Parameters) -> Answer:
     return answer
 
 
-def success_redirect(requested: RequestedAccess, code: str) -> str:
+def success_redirect_url(requested: RequestedAccess, code: str) -> str:
     """Return the address to which the OAuth server sends a client's user back with the authorization code."""
     return _redirect(requested.redirect_uri, [("code", code)], requested.state)
 
 
-def error_redirect(redirect_uri: str, error: OAuth2Error, state: str | None) -> str:
+def error_redirect_url(redirect_uri: str, error: OAuth2Error, state: str | None) -> str:
     """Return the address to which the OAuth server sends a client's user back with an error."""
     described = [("error_description", error.description)] if error.description else []
     return _redirect(redirect_uri, [("error", error.error), *described], state)
@@ -255,7 +257,7 @@ def _check_authorization_request(request: Request) -> dict[str, Any]:
         raise UnsupportedCodeChallengeMethodError(request=request)
     if request.code_challenge and not _CODE_CHALLENGE.fullmatch(request.code_challenge):
         raise InvalidRequestError("The code_challenge is not a SHA-256 in base64url.", request=request)
-    _check_resource(request, (resource_at(""), resource_at(MCP_PATH)))
+    _check_resource(request, (resource_url_at(""), resource_url_at(MCP_PATH)))
     return {}
 
 

@@ -60,7 +60,7 @@ def oauth_endpoint(
             except OAuth2Error as error:
                 response = JsonResponse(dict(error.twotuples), status=error.status_code, headers=error.headers)
             except Exception as error:
-                response = _failure(error)
+                response = _json_error_response(error)
             response["Cache-Control"] = "no-store"
             return response
 
@@ -160,7 +160,7 @@ def _http_response(answer: server.Answer) -> HttpResponse:
     return HttpResponse(body, status=status, headers={"Content-Type": "application/json", **headers})
 
 
-def _failure(error: Exception) -> HttpResponse:
+def _json_error_response(error: Exception) -> HttpResponse:
     """Return a failure that is not about OAuth in OAuth's format, with the status and headers of the API's error."""
     failure = to_api_error(error)
     code = _ERRORS_OF_STATUS.get(failure.status, "invalid_request")

@@ -59,7 +59,7 @@ def create_agent(
         raise ValidationFailed.for_field("owner_user_id", "This user does not own the workspace.", "not_found")
     _check_rate_limit(fields.get("rate_limit_per_minute"))
     check_webhook_url_without_lookup(fields.get("webhook_url"))
-    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX) if claimable and not dry_run else None
+    token = tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX) if claimable and not dry_run else None
     created = AgentWithClaimToken(Agent(workspace_id=workspace_id, **fields), token, timezone.now() + CLAIM_TOKEN_LIFETIME)
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together

@@ -73,7 +73,7 @@ def create_workspace_api_key(
     networks = list(dict.fromkeys(allowed_networks)) if allowed_networks else None
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
-        if selectors.active_workspace_keys(workspace_id=workspace_id).count() >= MAX_LIVE_KEYS:
+        if selectors.active_keys_without_agent_keys(workspace_id=workspace_id).count() >= MAX_LIVE_KEYS:
             raise Conflict(f"The workspace already has {MAX_LIVE_KEYS} keys.", suggested_action="Revoke unused keys first.")
         # The default expiry is counted from now, which is no part of a plan.
         terms = {"name": name, "scopes": list(scopes), "allowed_networks": networks, "expires_at": expires_at}
@@ -235,7 +235,7 @@ def issue_key(
     save: bool = True,
 ) -> IssuedKey:
     """Issue an API key: create its row and its token, without a check of the caller's permission."""
-    token = tokens.new_token(tokens.AGENT_KEY_PREFIX if agent else tokens.WORKSPACE_KEY_PREFIX)
+    token = tokens.generate_token(tokens.AGENT_KEY_PREFIX if agent else tokens.WORKSPACE_KEY_PREFIX)
     key = ApiKey(
         workspace_id=workspace_id,
         agent=agent,

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
-from agents.dashboard.forms import AGENT_SCOPE_LABELS, DEFAULT_SCOPES, MODE_LABELS, format_html_lazy, scope_field
+from agents.dashboard.forms import AGENT_SCOPE_LABELS, DEFAULT_SCOPES, MODE_LABELS, format_html_lazy, scope_checkboxes_field
 from agents.models import Agent
 from agents.serializers import MAX_INT32
 from config.api.caller import AgentMode
@@ -81,7 +81,7 @@ class AgentForm(AgentRulesForm):
         widget=forms.RadioSelect,
         initial=AgentMode.REQUIRES_CONFIRMATION,
     )
-    scopes = scope_field(AGENT_SCOPE_LABELS, _("What it may do"))
+    scopes = scope_checkboxes_field(AGENT_SCOPE_LABELS, _("What it may do"))
     monthly_spend = forms.DecimalField(
         required=False,
         min_value=0,

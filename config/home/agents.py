@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from agents import selectors, services
 from agents.models import KEY_ROTATION_OVERLAP_HOURS, Agent, ApiKey
-from agents.oauth.addresses import MCP_PATH, resource_at
+from agents.oauth.addresses import MCP_PATH, resource_url_at
 from agents.oauth.grants import end_grant_of_agent
 from auditlog.selectors import audit_entries_of_workspace
 from billing.caps import SpendCapStatus
@@ -43,7 +43,7 @@ def agent_list(page: WorkspacePage) -> HttpResponse:
         "home/agents.html",
         agents=found.rows,
         next_cursor=found.next_cursor,
-        mcp_url=resource_at(MCP_PATH),
+        mcp_url=resource_url_at(MCP_PATH),
         now=timezone.now(),
     )
 

@@ -22,7 +22,7 @@ from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
 from agents.models import OAuthGrant
 from agents.oauth import device_authorizations, server
-from agents.oauth.grants import RequestedAccess, allow_access
+from agents.oauth.grants import RequestedAccess, allow_client_to_act_as_agent
 from agents.oauth.redirect_uris import RedirectUri, parse_redirect_uri
 from agents.oauth.views import device_authorization
 from agents.selectors import agents_of_client
@@ -78,7 +78,7 @@ def _refused(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
     """
     fatal = isinstance(error, FatalClientError) or error.redirect_uri is None
     redirect = None if fatal else parse_redirect_uri(error.redirect_uri)
-    back = server.error_redirect(error.redirect_uri, error, error.state) if redirect else ""
+    back = server.error_redirect_url(error.redirect_uri, error, error.state) if redirect else ""
     if redirect and redirect.is_loopback:
         return HttpResponseRedirect(back)
     shown = {"reason": error.description or error.error, "back": back, "redirect": redirect}
@@ -107,7 +107,7 @@ def decide_about_device_code(request: HttpRequest) -> HttpResponse:
     if found is None:
         problem = _("This code is not valid, or it has expired. Check it, or let the program show a new one.")
         return render(request, "home/device_code.html", {"code": code, "problem": problem}, status=404)
-    return _ask(request, device_authorizations.requested_access(found), _AtNextRequest(code))
+    return _ask(request, device_authorizations.access_requested_by_device(found), _AtNextRequest(code))
 
 
 @require_safe
@@ -127,7 +127,7 @@ class _ByRedirect:
         codes: list[str] = []
 
         def create() -> OAuthGrant:
-            grant, code = allow_access(
+            grant, code = allow_client_to_act_as_agent(
                 caller=page.caller, workspace_id=page.workspace.id, requested=self._requested, **choices
             )
             codes.append(code or "")
@@ -136,7 +136,7 @@ class _ByRedirect:
         _, repeated = submit_once(page, ALLOW_OPERATION, create)
         if repeated:  # the client has its code already
             return page.render("home/consent_done.html", allowed=True)
-        return HttpResponseRedirect(server.success_redirect(self._requested, codes[0]))
+        return HttpResponseRedirect(server.success_redirect_url(self._requested, codes[0]))
 
     def deny(self, request: HttpRequest) -> HttpResponse:
         error = AccessDeniedError("The person has not allowed it.")
@@ -146,7 +146,7 @@ class _ByRedirect:
             resource_type="oauth_client",
             resource_id=self._requested.client.id,
         )
-        return HttpResponseRedirect(server.error_redirect(self._requested.redirect_uri, error, self._requested.state))
+        return HttpResponseRedirect(server.error_redirect_url(self._requested.redirect_uri, error, self._requested.state))
 
 
 class _AtNextRequest:
@@ -156,14 +156,16 @@ class _AtNextRequest:
         self._entered_code = entered_code
 
     def allow(self, page: WorkspacePage, choices: dict[str, Any]) -> HttpResponse:
-        device_authorizations.allow_device(
+        device_authorizations.allow_device_authorization(
             caller=page.caller, workspace_id=page.workspace.id, entered_code=self._entered_code, **choices
         )
         return page.render("home/consent_done.html", allowed=True)
 
     def deny(self, request: HttpRequest) -> HttpResponse:
         try:
-            device_authorizations.deny_device(caller=caller_of_request(request), entered_code=self._entered_code)
+            device_authorizations.deny_device_authorization(
+                caller=caller_of_request(request), entered_code=self._entered_code
+            )
         except NotFound as error:
             return api_error_page(request, error)
         return render(request, "home/consent_done.html", {"allowed": False})

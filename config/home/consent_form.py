@@ -89,7 +89,7 @@ class ConsentForm(AgentRulesForm):
 
     @property
     def access_arguments(self) -> dict[str, Any]:
-        """Return the values of the consent form as keyword arguments for `allow_access`."""
+        """Return the values of the consent form as keyword arguments for `allow_client_to_act_as_agent`."""
         typed = self.cleaned_data
         if typed["agent_id"] != NEW_AGENT:
             return {"agent_id": typed["agent_id"], "expires_at": typed["expires_on"]}

@@ -15,7 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework.request import Request
 
 from agents.authentication import McpBearerAuthentication
-from agents.oauth.addresses import MCP_PATH, bearer_challenge
+from agents.oauth.addresses import MCP_PATH, www_authenticate_header
 from config.api import errors
 from config.api.caller import Caller
 from config.api.error_handlers import error_response, to_api_error
@@ -39,7 +39,7 @@ def mcp(request: HttpRequest) -> HttpResponse:
         refusal = error_response(to_api_error(error))
         if refusal.status_code == 401:
             invalid = {"error": "invalid_token"} if "Authorization" in request.headers else {}  # RFC 6750, section 3.1
-            refusal["WWW-Authenticate"] = bearer_challenge(MCP_PATH, **invalid)
+            refusal["WWW-Authenticate"] = www_authenticate_header(MCP_PATH, **invalid)
         return refusal
     for name, value in headers.items():
         response[name] = value

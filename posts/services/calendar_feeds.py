@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import transaction
 
-from agents.tokens import CALENDAR_FEED_PREFIX, new_token, token_digest
+from agents.tokens import CALENDAR_FEED_PREFIX, generate_token, token_digest
 from auditlog.services import record_entry
 from config.api.caller import Caller
 from config.api.errors import Conflict, Forbidden, missing_or_foreign_id_error
@@ -35,7 +35,7 @@ def create_calendar_feed(*, caller: Caller, workspace_id: str, dry_run: bool = F
     Raises UserSessionRequired, NotFound, WorkspacePaused, Conflict (MAX_FEEDS), PlanChanged.
     """
     require_person(caller, workspace_id, write=True)
-    token = new_token(CALENDAR_FEED_PREFIX)
+    token = generate_token(CALENDAR_FEED_PREFIX)
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
         if CalendarFeed.objects.filter(member__workspace_id=workspace_id).count() >= MAX_FEEDS:

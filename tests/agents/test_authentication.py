@@ -36,7 +36,7 @@ def whoami(authorization: str) -> Any:
 
 @pytest.mark.parametrize("kind", [tokens.WORKSPACE_KEY_PREFIX, tokens.AGENT_KEY_PREFIX, tokens.CLAIM_TOKEN_PREFIX])
 def test_tokens_are_unique_and_match_the_documented_pattern(kind: str) -> None:
-    made = {tokens.new_token(kind) for _ in range(100)}
+    made = {tokens.generate_token(kind) for _ in range(100)}
 
     assert len(made) == 100
     assert {(token[:8], len(token), tokens.is_well_formed_token(token)) for token in made} == {(kind, 57, True)}
@@ -70,7 +70,7 @@ def test_a_missing_header_gives_a_bearer_challenge(db: None) -> None:
 
 
 def test_a_well_formed_token_that_was_never_issued_is_refused(api: ApiClient) -> None:
-    unissued = tokens.new_token(tokens.WORKSPACE_KEY_PREFIX)
+    unissued = tokens.generate_token(tokens.WORKSPACE_KEY_PREFIX)
 
     assert_envelope(whoami(f"Bearer {unissued}"), 401, "UNAUTHENTICATED")
     assert whoami(f"bearer  {api.token}").status_code == 200  # the scheme's case does not matter (RFC 9110)

@@ -29,7 +29,7 @@ def agent(workspace: Workspace) -> Agent:
 
 @pytest.fixture
 def claim_token(agent: Agent) -> str:
-    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
+    token = tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=agent, token_sha256=tokens.token_digest(token), created_at=NOON, expires_at=NOON + timedelta(hours=24)
     )
@@ -97,7 +97,7 @@ def test_a_caller_of_the_workspace_may_send_a_claim_token(
 
 def test_a_key_of_another_workspace_cannot_use_a_claim_token(claim_token: str, agent: Agent, stranger: User) -> None:
     elsewhere = stranger.owned_workspaces.get()
-    own = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
+    own = tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory.create(workspace=elsewhere),
         token_sha256=tokens.token_digest(own),
@@ -108,7 +108,7 @@ def test_a_key_of_another_workspace_cannot_use_a_claim_token(claim_token: str, a
     for bearer in (factories.workspace_key(elsewhere), foreign_agent, own):
         refused = assert_envelope(claim(claim_token, bearer=bearer), 422, "CLAIM_TOKEN_INVALID")
         unknown = assert_envelope(
-            claim(tokens.new_token(tokens.CLAIM_TOKEN_PREFIX), bearer=bearer), 422, "CLAIM_TOKEN_INVALID"
+            claim(tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX), bearer=bearer), 422, "CLAIM_TOKEN_INVALID"
         )
         assert refused | {"trace_id": ""} == unknown | {"trace_id": ""}
     assert not ClaimToken.objects.exclude(burned_at=None).exists()
@@ -147,9 +147,9 @@ def test_a_claim_token_works_only_once(claim_token: str, api: ApiClient) -> None
 def test_an_unknown_token_is_invalid(api: ApiClient, claim_token: str) -> None:
     mistyped = claim_token[:-1] + ("a" if claim_token[-1] != "a" else "b")
 
-    for token in (tokens.new_token(tokens.CLAIM_TOKEN_PREFIX), mistyped, api.token or "", "sps_clm_", "é", "x" * 200):
+    for token in (tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX), mistyped, api.token or "", "sps_clm_", "é", "x" * 200):
         assert_envelope(claim(token, bearer=api.token), 422, "CLAIM_TOKEN_INVALID")
-    assert_envelope(claim(tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)), 401, "UNAUTHENTICATED")
+    assert_envelope(claim(tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX)), 401, "UNAUTHENTICATED")
     assert not ApiKey.objects.exclude(agent=None).exists()
 
 
@@ -193,7 +193,7 @@ def test_a_replay_of_a_claim_has_no_token(claim_token: str, api: ApiClient) -> N
 
 
 def test_the_same_idempotency_key_with_another_claim_is_another_claim(claim_token: str, workspace: Workspace) -> None:
-    other = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
+    other = tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory(workspace=workspace),
         token_sha256=tokens.token_digest(other),

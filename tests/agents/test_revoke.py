@@ -35,7 +35,7 @@ def revoke(client: ApiClient, agent: Agent, body: Any = None, **headers: str) ->
 
 
 def claim_token_of(agent: Agent) -> str:
-    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
+    token = tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=agent, token_sha256=tokens.token_digest(token), expires_at=datetime(2100, 1, 1, tzinfo=UTC)
     )

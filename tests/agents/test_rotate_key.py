@@ -59,7 +59,7 @@ def key_body(agent: Agent, *, prefix: str) -> dict[str, Any]:
 
 
 def claim_token_of(agent: Agent) -> str:
-    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
+    token = tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=agent, token_sha256=tokens.token_digest(token), expires_at=datetime(2100, 1, 1, tzinfo=UTC)
     )

@@ -25,7 +25,7 @@ from django.core.management.base import BaseCommand
 from django.urls import Resolver404, resolve
 from packaging.specifiers import SpecifierSet
 
-from agents.tokens import AGENT_KEY_PREFIX, CLAIM_TOKEN_PREFIX, WORKSPACE_KEY_PREFIX, new_token
+from agents.tokens import AGENT_KEY_PREFIX, CLAIM_TOKEN_PREFIX, WORKSPACE_KEY_PREFIX, generate_token
 from tests.fakes.clamd import FakeClamd
 
 ROOT = Path(settings.BASE_DIR)
@@ -220,4 +220,4 @@ def test_production_with_the_example_settings_passes_the_checks(tmp_path: Path) 
 def test_the_published_pattern_matches_all_tokens(kind: str) -> None:
     [pattern] = re.findall(r"^sps_\(.*$", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)
 
-    assert re.fullmatch(pattern, new_token(kind))
+    assert re.fullmatch(pattern, generate_token(kind))

@@ -65,7 +65,7 @@ def writes(workspace: Workspace, account: ConnectedAccount, settings: Any) -> An
 
 def new_claim(workspace: Workspace) -> str:
     """Register an agent and return its claim token."""
-    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
+    token = tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory(workspace=workspace),
         token_sha256=tokens.token_digest(token),
@@ -187,7 +187,7 @@ def test_reads_and_anonymous_requests_are_not_recorded(api: ApiClient, workspace
     api.get(f"/accounts?workspace_id={workspace.id}")
     api.get(f"/agents/{new_id('agt')}")
     ApiClient().post("/auth/api-keys", {})
-    ApiClient(tokens.new_token(tokens.WORKSPACE_KEY_PREFIX)).post("/auth/api-keys", {})
+    ApiClient(tokens.generate_token(tokens.WORKSPACE_KEY_PREFIX)).post("/auth/api-keys", {})
 
     assert not AuditEntry.objects.exists()
 

@@ -176,7 +176,7 @@ def test_idempotency_keys_of_new_workspaces_apply_to_the_owner(
 
 @pytest.fixture
 def claim_token(workspace: Workspace) -> str:
-    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
+    token = tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory.create(workspace=workspace),
         token_sha256=tokens.token_digest(token),

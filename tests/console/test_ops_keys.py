@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from agents.models import Agent, ApiKey
-from agents.tokens import ACCESS_TOKEN_PREFIX, WORKSPACE_KEY_PREFIX, new_token
+from agents.tokens import ACCESS_TOKEN_PREFIX, WORKSPACE_KEY_PREFIX, generate_token
 from auditlog.models import AuditEntry
 from config.db.ids import new_id
 from tests import factories
@@ -81,8 +81,8 @@ def test_a_dry_run_does_not_revoke_the_key(operator: ApiClient, workspace: Works
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"token": new_token(WORKSPACE_KEY_PREFIX)}, "token"),
-        ({"token": new_token(ACCESS_TOKEN_PREFIX)}, "token"),
+        ({"token": generate_token(WORKSPACE_KEY_PREFIX)}, "token"),
+        ({"token": generate_token(ACCESS_TOKEN_PREFIX)}, "token"),
         ({"id": new_id("key")}, "id"),
         ({}, ""),
         ({"token": "x", "id": new_id("key")}, ""),

@@ -45,7 +45,7 @@ def test_an_unknown_query_parameter_is_refused(api: ApiClient, route: Route) -> 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if not route.operation.access.public], ids=str)
 def test_requests_without_a_token_are_refused(db: None, route: Route) -> None:
-    for token in (None, "sps_key_" + "0" * 49, tokens.new_token(tokens.WORKSPACE_KEY_PREFIX)):
+    for token in (None, "sps_key_" + "0" * 49, tokens.generate_token(tokens.WORKSPACE_KEY_PREFIX)):
         answer = ApiClient(token).request(route.method, path_of(route, Ids()), {"surprise": 1})
 
         assert_envelope(answer, 401, "UNAUTHENTICATED")

@@ -54,7 +54,7 @@ def test_the_owner_and_a_workspace_key_delete_it(api: ApiClient, owner: User, wo
 def test_its_keys_agents_and_claim_tokens_stop_at_once(
     owner: User, workspace: Workspace, api: ApiClient, agent_client: Callable[..., ApiClient]
 ) -> None:
-    agent, claim_token = agent_client(), tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
+    agent, claim_token = agent_client(), tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory(workspace=workspace),
         token_sha256=tokens.token_digest(claim_token),
