@@ -50,7 +50,7 @@ class Platform:
     settles_seconds: ClassVar[float] = 60.0  # how long the platform may still carry out a request that got no answer
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Return why this connection method (OAuth, credentials) is unavailable; None in the base class `Platform`."""
+        """Base method of adapters: return why a connection method (OAuth, credentials) is unavailable; by default None."""
         return None
 
     @property
@@ -66,25 +66,25 @@ class Platform:
         return self.capabilities
 
     def link_card_url(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-        """Return the URL of the web page that the post's link card shows; None in the base class `Platform`."""
+        """Base method of adapters: return the URL of the web page that a post's link card shows; by default None."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
-        """Connect an account with its owner's credentials; the base class `Platform` raises ConnectionUnavailable.
+        """Base method of adapters: connect an account with its owner's credentials; raises ConnectionUnavailable by default.
 
         Raises CredentialsRejected, Transient.
         """
         raise ConnectionUnavailable("This platform takes no credentials.")
 
     def begin_oauth(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
-        """Return the URL at which an owner grants access by OAuth; the base class `Platform` raises ConnectionUnavailable.
+        """Base method of adapters: return the URL at which an owner grants access by OAuth; ConnectionUnavailable by default.
 
         `given` is what the owner entered (`oauth_input_schema`). Raises CredentialsRejected (given), Transient.
         """
         raise ConnectionUnavailable("This platform has no OAuth.")
 
     def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
-        """Base method of adapters: exchange an OAuth code for connections to all accounts that the owner has opened.
+        """Base method of adapters: exchange an OAuth code for connections to all accounts to which the owner gave access.
 
         These may be pages, boards or channels. The owner chooses if there are several. Raises CredentialsRejected (an invalid
         code, a scope not granted), Transient.
@@ -92,14 +92,14 @@ class Platform:
         raise ConnectionUnavailable("This platform has no OAuth.")
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask to which account credentials and tokens belong; the base class `Platform` raises ConnectionUnavailable.
+        """Base method of adapters: ask whose credentials and tokens these are; raises ConnectionUnavailable by default.
 
         Raises TokenExpired, ReauthRequired, Transient.
         """
         raise ConnectionUnavailable("This platform cannot be asked.")
 
     def refresh_grant(self, grant: Grant) -> Grant:
-        """Return secrets with new OAuth tokens. Raises ReauthRequired, as the base class `Platform` always does.
+        """Base method of adapters: return an account's secrets with new OAuth tokens; raises ReauthRequired by default.
 
         Raises Transient for other failures.
         """
@@ -112,7 +112,7 @@ class Platform:
         """
 
     def initial_progress(self, grant: Grant, content: Content) -> Progress:
-        """Return the step with which publishing a post begins: START in the base class `Platform`.
+        """Base method of adapters: return the step with which publishing a post begins; by default START.
 
         An adapter may return a later step for a post that needs nothing from the platform before it. This method calls no
         server, and may raise any error, after which publishing begins with START.
@@ -130,7 +130,7 @@ class Platform:
     def find_possibly_published_post(
         self, grant: Grant, content: Content, progress: Progress
     ) -> Progress | Published | NotPublishedProof:
-        """Ask whether an earlier attempt has published the post; the base class `Platform` raises OutcomeUnknown.
+        """Base method of adapters: ask whether an earlier attempt published the post; raises OutcomeUnknown by default.
 
         `progress.phase` is the irreversible step that was attempted. Only `verifiable` platforms have this method. If the
         attempt has published, the result is that of the step, which may be another step (the next segment of a thread).

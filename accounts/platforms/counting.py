@@ -40,39 +40,39 @@ _REMOTE_MENTION = re.compile(r"(?<![=/\w])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@\w+(
 
 
 def code_point_length(text: str) -> int:
-    """Return the length of a text in characters, counted as Unicode code points."""
+    """Character counting: return the length of a text in Unicode code points."""
     return len(text)
 
 
 def grapheme_clusters(text: str) -> list[str]:
-    """Return the extended grapheme clusters of a text (Unicode UAX #29), each of which readers see as one character."""
+    """Character counting: return the extended grapheme clusters of a text (UAX #29), each seen as one character."""
     found: list[str] = _CLUSTER.findall(text)
     return found
 
 
 def grapheme_length(text: str) -> int:
-    """Return the length of a text in extended grapheme clusters, each of which readers see as one character."""
+    """Character counting: return the length of a text in extended grapheme clusters, each seen as one character."""
     return len(text) - text.count("\r\n") if text.isascii() else len(grapheme_clusters(text))
 
 
 def utf8_length(text: str) -> int:
-    """Return the length of a text in bytes of UTF-8, in which YouTube counts."""
+    """Character counting: return the length of a text in bytes of UTF-8, as YouTube counts."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
 def utf16_length(text: str) -> int:
-    """Return the length of a text in UTF-16 code units, as JavaScript counts."""
+    """Character counting: return the length of a text in UTF-16 code units, as JavaScript counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def threads_platform_length(text: str) -> int:
-    """Return the length of a text as Threads counts it: in Unicode code points, but an emoji counts its bytes in UTF-8."""
+    """Character counting for Threads: return the length of a text in code points, but in bytes of UTF-8 for an emoji."""
     emoji = "".join(_EMOJI_CLUSTER.findall(text))
     return len(text) - len(emoji) + utf8_length(emoji)
 
 
 def x_weighted_length(text: str) -> int:
-    """Return the weighted length of a text as X counts it: 23 for a URL, 1 for a Latin or similar character, else 2.
+    """Character counting for X: return the weighted length of a text: 23 for a URL, 1 for a Latin character, else mostly 2.
 
     The result equals that of `twitter_text.parse_tweet`, whose running time is quadratic in the length of the text.
     """
@@ -86,7 +86,7 @@ def x_weighted_length(text: str) -> int:
 
 @cache
 def _x_emoji() -> Any:
-    """Return the pattern of the emoji that X counts as two characters, whatever their length."""
+    """Character counting for X: return the pattern of the emoji that count as two characters, whatever their length."""
     from twitter_text.regexp.emoji import emoji_list  # noqa: PLC0415 (as in `find_link_spans`)
 
     from accounts.platforms.links import any_word_pattern  # noqa: PLC0415
@@ -106,12 +106,12 @@ def find_link_spans(text: str) -> Iterator[Span]:
 
 
 def has_url_by_x_rules(text: str) -> bool:
-    """Return whether X, when it counts a text's characters, counts a part as a URL, such as the domain example.com."""
+    """Character counting for X: return whether any part of a text counts as a URL, such as the domain example.com."""
     return next(find_link_spans(_normalized(text)), None) is not None
 
 
 def mastodon_length(text: str) -> int:
-    """Return the length of a text as Mastodon counts it: a URL counts 23, and of a mention @user@domain only `@user` counts.
+    """Character counting for Mastodon: return a text's length, with 23 for a URL and only `@user` for a mention @user@domain.
 
     The rest is counted in graphemes.
     """
@@ -180,7 +180,7 @@ def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], 
 
 
 def nfc_normalized(text: str) -> str:
-    """Return the text in Unicode's Normalization Form C, in which X counts its characters."""
+    """Character counting for X: return the text in Unicode's Normalization Form C."""
     return unicodedata.normalize("NFC", _MANY_MARKS.sub(lambda marks: _in_order(marks[0]), text))
 
 
@@ -195,7 +195,7 @@ def _in_order(marks: str) -> str:
 
 
 def _normalized(text: str) -> str:
-    """Return the text in the form in which X counts its characters: in NFC, and with one character for each line ending."""
+    """Character counting for X: return the text in NFC and with one character for each line ending."""
     return _LINE_ENDING.sub("\n", nfc_normalized(text))
 
 

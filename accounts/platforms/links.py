@@ -100,7 +100,7 @@ UNCHANGED_BY_NAMEPREP = re.compile(
 
 
 def link_spans(text: str) -> Iterator[Span]:
-    """Return the start and end positions of all URLs in a text, with or without a protocol, in order."""
+    """Find the links in a text as X and Mastodon count them: return the start and end of each, with or without a protocol."""
     read = 0  # the end of the last URL that the extractor reads, whether it is a link or not
     for host in _HOST.finditer(text) if "." in text else ():
         if host.lastindex is None or host.end() <= read:
@@ -115,7 +115,7 @@ def link_spans(text: str) -> Iterator[Span]:
 
 
 def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Match[str] | None]:
-    """Return the start and the domain of the first link in `text[start:end]`; the domain is None without a link.
+    """Find the first link in `text[start:end]`: return its start and its domain, which is None if there is no link.
 
     The domain extends to the last top-level domain that may end it.
     """

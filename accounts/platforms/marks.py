@@ -18,7 +18,7 @@ ICONS = files("fontawesomefree") / "static/fontawesomefree/svgs/brands"
 
 @cache
 def platform_mark_sprite(names: tuple[str, ...]) -> SafeString:
-    """Return an invisible SVG with the marks of these platforms, for pages that show each of them many times.
+    """Return an invisible SVG with the marks (icons) of these platforms, for pages that show each of them many times.
 
     `platform_mark_from_sprite` then shows a mark.
     """
@@ -33,14 +33,14 @@ def platform_mark_sprite(names: tuple[str, ...]) -> SafeString:
 
 @cache
 def platform_mark_from_sprite(name: str, *, beside_label: bool = False) -> SafeString:
-    """Return a platform's mark on a page that has `platform_mark_sprite`; spoken as that of `platform_mark`."""
+    """Return a platform's mark (icon) as SVG for a page with `platform_mark_sprite`; read aloud like `platform_mark`."""
     mark = '<svg class="platform-mark" width="20" height="20"{}><use href="#mark-{}"></use></svg>'
     return format_html(mark, _spoken(name, beside_label), name)
 
 
 @cache
 def platform_mark(name: str, *, beside_label: bool = False) -> SafeString:
-    """Return a platform's mark as SVG for a page; a platform without an icon has its first letter.
+    """Return a platform's mark (icon) as SVG for a page; a platform without an icon has its first letter.
 
     Screen readers read the platform's name, unless the mark is `beside_label`, which has the same words.
     """

@@ -87,7 +87,7 @@ def _type_issues(platform: str, rules: MediaRules, own: FileTypeAndSizeLimits, a
 
 
 def _to_video(rules: MediaRules, asset: MediaInfo, field: str) -> RepairHint | None:
-    """Return the repair hint of the media check to convert a GIF into a video, as the platform would show it still."""
+    """Return the media check's hint to convert a GIF into a video, because the platform would not show the GIF moving."""
     if asset.kind != "gif" or not rules.videos:
         return None
     wanted = _format(rules.videos.mime_types[0])
@@ -238,6 +238,6 @@ def _format(mime_type: str) -> str:
 
 
 def _in_words(seconds: int) -> str:
-    """Return a video's duration in words for validation messages, such as 2 minutes and 20 seconds."""
+    """Return a video's duration in words for the messages of the media check, such as 2 minutes and 20 seconds."""
     parts = ((seconds // 3600, "hour"), (seconds % 3600 // 60, "minute"), (seconds % 60, "second"))
     return " and ".join(number_with_noun(count, unit) for count, unit in parts if count)

@@ -34,5 +34,5 @@ class PollRules:
 
     @property
     def allows_multiple_answers(self) -> bool:
-        """Return whether the platform's polls may let a voter choose several answers."""
+        """Return whether these PollRules let a voter choose several answers."""
         return "multiple" in self.switches

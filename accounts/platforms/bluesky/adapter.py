@@ -52,7 +52,7 @@ class Bluesky(Platform):
     clock: ClassVar[feed_post.TidClock] = feed_post.TidClock()
 
     def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
-        """Connect a Bluesky account: sign in with its app password. Raises CredentialsRejected, Transient."""
+        """Adapter method that connects a Bluesky account by its app password. Raises CredentialsRejected, Transient."""
         service = self._service(credentials)
         identifier = credentials["identifier"].strip().removeprefix("@")
         try:
@@ -113,7 +113,7 @@ class Bluesky(Platform):
         return Grant(credentials=grant.credentials, tokens=renewed.tokens_to_store(), external_id=grant.external_id)
 
     def revoke_grant(self, grant: Grant) -> None:
-        """Revoke a disconnected Bluesky account's tokens by ending its login session at its server. Raises Transient.
+        """Adapter method that ends a Bluesky login session at the server, so that its tokens stop working. Raises Transient.
 
         A session that has already ended is no error.
         """
@@ -130,14 +130,17 @@ class Bluesky(Platform):
         return first_link(text) if wanted == "auto" else None
 
     def initial_progress(self, grant: Grant, content: Content) -> Progress:
-        """Return the step `put` of a Bluesky post of text alone, without link card or mention, with its record; or START."""
+        """Adapter method that returns the step `put` for a Bluesky post of plain text, and START for all other posts.
+
+        A plain text has no link card and no mention. The step contains its record.
+        """
         if content.media or self.link_card_url(content.text, content.options, with_media=False) or "@" in content.text:
             return START
         check_thread_segments(content, CAPABILITIES, "Bluesky")
         return self._freeze(grant, content, START)
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Run the next step of publishing a Bluesky post, such as uploading a file or creating the post's record."""
+        """Adapter method that takes the next step of publishing at Bluesky, such as an upload or the creation of a record."""
         if progress.phase == "put":
             return self._put(grant, content, progress)
         if progress.phase == "upload":
@@ -173,7 +176,7 @@ class Bluesky(Platform):
         return progress.with_next_step(phase, {**state, "blobs": uploaded})
 
     def _freeze(self, grant: Grant, content: Content, progress: Progress) -> Progress:
-        """Build the record and key of a Bluesky thread's next post, and return the publishing step that sends them.
+        """Adapter method that builds the next record of a Bluesky thread, and returns the publishing step that sends it.
 
         A segment whose files were lost has the same key and time as before.
         """

@@ -30,7 +30,7 @@ MAX_PICTURE_URL_LENGTH = 2048
 
 
 def check_files_fit_one_embed(media: Sequence[MediaFile]) -> None:
-    """Raise ContentRejected if a post's files cannot be combined at Bluesky, such as a video and an image.
+    """Raise ContentRejected if a Bluesky post's files cannot be combined in one embed, such as a video and an image.
 
     Validation normally reports this before the publication begins.
     """
@@ -42,7 +42,7 @@ def check_files_fit_one_embed(media: Sequence[MediaFile]) -> None:
 
 
 def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
-    """Upload a file of a Bluesky post to the account's server. Returns the server's reference to the file (a blob).
+    """Upload a file for the embed of a Bluesky post. Returns the server's reference to the file (a blob).
 
     An upload may be repeated. Raises ContentRejected, TokenExpired, ReauthRequired, Transient.
     """
@@ -62,7 +62,7 @@ def blob_in_response(answer: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def fill_link_card(link: str, content: Content, progress: Progress) -> Progress:
-    """Read the linked web page of a Bluesky post, and fill the post's link card with the page's title and description.
+    """Fill the link card (an embed) of a Bluesky post with the title and description of the linked web page.
 
     The next step is `picture` if the page names a picture, otherwise `freeze`; a post without a card gets a note.
     """

@@ -16,7 +16,10 @@ INVALID_HANDLE = "handle.invalid"  # shown for an account whose handle does not 
 
 
 def find_people(server: Xrpc, text: str) -> list[Person]:
-    """Return the Bluesky accounts that match the text, as far as a post can mention them. Raises XrpcError, OutboundError."""
+    """Look up people on Bluesky: return the accounts that match a text and can be mentioned.
+
+    Raises XrpcError, OutboundError.
+    """
     answer = server.query(SEARCH_METHOD, {"q": text, "limit": str(MAX_PEOPLE)})
     if not isinstance(answer.get("actors"), list):
         raise UnreadableAnswer("The response has no list of accounts.")

@@ -39,7 +39,7 @@ class Discord(Platform):
     irreversible = frozenset({"send"})
 
     def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
-        """Connect a Discord channel: check the webhook at the URL from the owner. Raises CredentialsRejected, Transient."""
+        """Adapter method that connects a Discord channel by its webhook's URL. Raises CredentialsRejected, Transient."""
         hook = self._webhook(credentials)
         try:
             with ERRORS.translating_content_errors("this webhook"):
@@ -56,12 +56,12 @@ class Discord(Platform):
         return AuthorizedAccount(identity=_identity(details), grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Check that the webhook of a connected Discord channel still exists. Raises ReauthRequired, Transient."""
+        """Adapter method that checks that a Discord channel's webhook still exists. Raises ReauthRequired, Transient."""
         with ERRORS.translating_repeatable_call_errors():
             return _identity(_details(self._webhook(grant.credentials)))
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a Discord publication: send the message by the webhook.
+        """Adapter method that takes the only step of publishing at Discord: it sends the message by the webhook.
 
         The first step does nothing.
         """

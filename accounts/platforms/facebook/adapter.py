@@ -65,7 +65,7 @@ class Facebook(MetaPlatform):
         )
 
     def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
-        """Exchange an OAuth code for connections to the person's Facebook pages. Raises CredentialsRejected, Transient."""
+        """Adapter method that exchanges an OAuth code for Facebook pages. Raises CredentialsRejected, Transient."""
         application = self.application()
         tokens = application.exchange_code(code, redirect_uri, stored)
         try:
@@ -79,7 +79,7 @@ class Facebook(MetaPlatform):
         return (identity_of(self.graph_client(tokens).get("/me", {"fields": FIELDS})),)
 
     def refresh_grant(self, grant: Grant) -> Grant:
-        """Raise ReauthRequired, because a Facebook page gets a new token only if the owner logs in again.
+        """Adapter method that raises ReauthRequired: a Facebook page gets a new token only if the owner logs in again.
 
         A page's token ends only because of something that its owner did.
         """

@@ -30,7 +30,7 @@ class FacebookApplication(MetaApplication):
     needed_scopes = REQUIRED_SCOPES
 
     def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange an OAuth code for the person's long-lived Facebook token, by way of a short-lived token.
+        """Authorization by the Facebook app: exchange an OAuth code for a short-lived token, and that for a long-lived one.
 
         Raises the same errors as `exchange_for_token`.
         """
@@ -41,7 +41,7 @@ class FacebookApplication(MetaApplication):
         return self.exchange_for_token("GET", self.token_url, {**credentials, **extension})
 
     def fetch_page_connections(self, person: Graph) -> tuple[AuthorizedAccount, ...]:
-        """List the Facebook pages that the logged-in person may publish to, each as a connection.
+        """Authorization by the Facebook app: list the pages that the logged-in person may publish to, each as a connection.
 
         Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, NoAnswer.
         """

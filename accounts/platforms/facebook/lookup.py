@@ -51,7 +51,7 @@ FIRST_COMMENT_STEPS = FirstCommentSteps(
 def find_possibly_published_post(
     page: FacebookPageClient, content: Content, state: Mapping[str, Any]
 ) -> Published | NotPublishedProof:
-    """Find the Facebook text post, photo post or photo story that an interrupted attempt may have published.
+    """Search a Facebook page for the text post, photo post or photo story that an interrupted attempt may have published.
 
     Returns NotPublishedProof if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """
@@ -65,7 +65,7 @@ def find_possibly_published_post(
 
 
 def find_story_showing_file(page: FacebookPageClient, media_id: str) -> Published | None:
-    """Find the Facebook story that shows an uploaded photo or video; None if there is none or Facebook answers an error."""
+    """Search a page's Facebook stories for the one with an uploaded file; None if there is none or Facebook fails."""
     with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         return _story(page, media_id)
     return None

@@ -134,7 +134,7 @@ def fetch_video_status(page: FacebookPageClient, video_id: str) -> FacebookVideo
 
 
 def graph_client_for_kind(page: FacebookPageClient, kind: PostKind) -> Graph:
-    """Return the Graph API client for a kind of Facebook post: ordinary videos need the one for Facebook's video host."""
+    """Return the client to which a kind of Facebook post uploads its media: ordinary videos have a host of their own."""
     return page.video_graph if kind == "video" else page.graph
 
 

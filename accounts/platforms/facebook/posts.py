@@ -54,14 +54,14 @@ def create_post(page: FacebookPageClient, content: Content, progress: Progress) 
 
 
 def check_video_processing(page: FacebookPageClient, content: Content, progress: Progress) -> Progress | Published:
-    """Ask whether Facebook has processed and published the video of the post."""
+    """After a Facebook post is sent, ask whether Facebook has processed and published its video."""
     return _after_status(page, content, progress, media.fetch_video_status(page, progress.state["video"]))
 
 
 def find_possibly_published_post(
     page: FacebookPageClient, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Find out whether a Facebook post of unknown outcome is published: return the post or the next step, or else a proof.
+    """Continue after a Facebook post of unknown outcome: return the post, the next step, or a proof that it is not published.
 
     Raises as `create`.
     """
@@ -148,7 +148,7 @@ def _after_success(
 
 
 def _permalink(page: FacebookPageClient, post_id: str) -> str:
-    """Return the URL at which Facebook shows the post; errors are ignored, because the post is already published."""
+    """Ask Facebook for the URL of a post that was just published; errors are ignored."""
     address = None
     with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         address = page.graph.get(f"/{post_id}", {"fields": "permalink_url"}).get("permalink_url")

@@ -23,7 +23,7 @@ SITE = "https://www.instagram.com"
 
 
 class InstagramApplication(MetaApplication):
-    """The operator's OAuth app at Instagram, with the addresses of Instagram's OAuth endpoints."""
+    """The operator's OAuth app that the Instagram adapter uses, with the addresses of Instagram's OAuth endpoints."""
 
     label = "Instagram"
     errors = ERRORS
@@ -67,7 +67,7 @@ class Instagram(MetaPlatform):
     }
 
     def application(self) -> InstagramApplication:
-        """Return the operator's OAuth app at Instagram, from the settings.
+        """Adapter method that returns the operator's OAuth app at Instagram, from the settings.
 
         The setting AUTH_BASE replaces the URL of Instagram's OAuth endpoints.
         """
@@ -82,7 +82,7 @@ class Instagram(MetaPlatform):
         )
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Return the Instagram account of an access token. Raises CredentialsRejected if the account is a personal one."""
+        """Adapter method that returns the Instagram account of a token. Raises CredentialsRejected for a personal account."""
         fields = "user_id,username,name,account_type,profile_picture_url"
         user = self.graph_client(tokens).get("/me", {"fields": fields})
         username = username_of(user)
@@ -102,7 +102,7 @@ class Instagram(MetaPlatform):
         )
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask Instagram which account the token belongs to. Raises ReauthRequired if it is now a personal account."""
+        """Adapter method that asks Instagram whose token it is. Raises ReauthRequired if the account is now personal."""
         try:
             return super().identify(grant)
         except CredentialsRejected as error:

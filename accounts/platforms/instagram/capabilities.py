@@ -30,12 +30,12 @@ _MENTION = re.compile(r"(?<![\w.])@\w[\w.]*")
 
 
 def count_hashtags(text: str) -> int:
-    """Count the hashtags in an Instagram post's text, for the limit per post."""
+    """Count the hashtags in a text for the limit in Instagram's capabilities."""
     return len(_HASHTAG.findall(text))
 
 
 def count_mentions(text: str) -> int:
-    """Count the @mentions in an Instagram post's text, for the limit per post."""
+    """Count the @mentions in a text for the limit in Instagram's capabilities."""
     return len(_MENTION.findall(text))
 
 
@@ -104,7 +104,7 @@ _STORY_MEDIA = replace(_MEDIA, images=replace(_IMAGES, min_ratio=None, max_ratio
 
 
 def media_rules_for_post_type(options: Mapping[str, Any]) -> MediaRules:
-    """Return the rules for the files of an Instagram post; images of a story may have any aspect ratio."""
+    """Return the media rules in Instagram's capabilities: images of a story may have any aspect ratio."""
     return _STORY_MEDIA if options.get("post_type") == "story" else _MEDIA
 
 

@@ -32,7 +32,7 @@ _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 
 
 def new_container_round_state(number: int) -> dict[str, Any]:
-    """Return the initial state of an Instagram publication whose containers are created for the `number`th time."""
+    """Return the state with which an Instagram publication begins to create its containers for the `number`th time."""
     return {"since": timezone.now().isoformat(), "round": number, "children": [], "looks": 0}
 
 
@@ -92,7 +92,7 @@ def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
 
 
 def check_later_or_raise_transient(progress: Progress, state: State) -> Progress:
-    """Return the next step, which asks Instagram later whether the unpublished post is ready.
+    """Return the next step, which asks Instagram later whether the container (unpublished post) is ready.
 
     Raises Transient after MAX_CHECKS, so that the attempt fails and is repeated later.
     """
@@ -140,7 +140,7 @@ def _create(account: GraphAccountClient, form: Mapping[str, str], what: str) -> 
 
 
 def _after_failure(progress: Progress, reason: str) -> Progress:
-    """Handle Instagram's failure to prepare a post: prepare it again after a temporary error, or raise ContentRejected."""
+    """After Instagram failed to prepare a container, create it again if the error is temporary, or raise ContentRejected."""
     subcode = _SUBCODE.search(reason)
     if subcode and ERRORS.meanings.get(int(subcode[0])) == "transient":
         return step_that_recreates_containers(progress, reason)
@@ -148,7 +148,7 @@ def _after_failure(progress: Progress, reason: str) -> Progress:
 
 
 def _file_form(content: Content, file: MediaFile) -> dict[str, str]:
-    """Return the form fields that describe a file to Instagram, as a post of its own or as part of a carousel."""
+    """Return the form that creates an Instagram container for a file, as a post of its own or as part of a carousel."""
     is_single, is_story = len(content.media) == 1, content.options.get("post_type") == "story"
     in_carousel = {} if is_single else {"is_carousel_item": "true"}
     if file.kind == "video":
@@ -159,7 +159,7 @@ def _file_form(content: Content, file: MediaFile) -> dict[str, str]:
 
 
 def _post_form(content: Content) -> dict[str, str]:
-    """Return the form fields that describe a post to Instagram, such as the caption; empty for stories."""
+    """Return the form fields of an Instagram container that describe the post, such as the caption; empty for stories."""
     options = content.options
     if options.get("post_type") == "story":
         return {}

@@ -56,7 +56,7 @@ class LinkedIn(OAuthPlatform):
     revoked_tokens = ()
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Return why no LinkedIn account can be connected (settings of the OAuth apps are missing); None if one can."""
+        """Method of LinkedIn's adapter: return which settings of the OAuth apps are missing; None if an app is set up."""
         if self._offered():
             return None
         missing = (f"{self._missing(kind)} for {kind.label}" for kind in APPLICATION_KINDS.values())
@@ -72,12 +72,12 @@ class LinkedIn(OAuthPlatform):
         return capabilities_for_scopes(account)
 
     def begin_oauth(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
-        """Adapter method that returns LinkedIn's OAuth URL for the chosen kind of account. Raises ConnectionUnavailable."""
+        """Method of LinkedIn's adapter: return the OAuth URL for the chosen kind of account. Raises ConnectionUnavailable."""
         kind = given.get("kind") or next(iter(self._offered()), MEMBER_APPLICATION.name)
         return replace(self._application_for(kind).authorization_request(state, redirect_uri), stored={"application": kind})
 
     def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
-        """Exchange an OAuth code for connections to the LinkedIn member, to the member's pages, or to both.
+        """Method of LinkedIn's adapter: exchange an OAuth code for connections to the member, the member's pages, or both.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """

@@ -72,7 +72,7 @@ class Mastodon(Platform):
         return capabilities_with_limits(**account.limits)
 
     def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
-        """Connect a Mastodon account with an access token that its owner pasted. Raises CredentialsRejected, Transient."""
+        """Adapter method that connects a Mastodon account by a pasted access token. Raises CredentialsRejected, Transient."""
         token = credentials["access_token"].strip()
         if not _TOKEN.fullmatch(token):
             raise CredentialsRejected("The access token holds characters that no token has.")
@@ -95,7 +95,7 @@ class Mastodon(Platform):
             )
 
     def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
-        """Exchange an OAuth code for a connection to the Mastodon account. Raises CredentialsRejected, Transient."""
+        """Adapter method that exchanges an OAuth code for a Mastodon account. Raises CredentialsRejected, Transient."""
         with _connection_errors():
             answer = authorization.exchange_code(code, redirect_uri=redirect_uri, stored=stored)
             identity, tokens = _opened(ServerClient(stored["instance"], answer["access_token"]))
@@ -104,7 +104,7 @@ class Mastodon(Platform):
         return (AuthorizedAccount(identity, Grant({}, tokens, identity.external_id), granted_scopes(answer)),)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the Mastodon server which account the access token belongs to. Raises ReauthRequired, Transient."""
+        """Adapter method that asks the Mastodon server whose access token it is. Raises ReauthRequired, Transient."""
         with ERRORS.translating_repeatable_call_errors():
             identity = _identity(ServerClient.for_grant(grant))
         if identity.external_id != grant.external_id:
@@ -112,7 +112,7 @@ class Mastodon(Platform):
         return identity
 
     def refresh_grant(self, grant: Grant) -> Grant:
-        """Raise ReauthRequired, because Mastodon's access tokens cannot be renewed."""
+        """Adapter method that raises ReauthRequired, because Mastodon's access tokens cannot be renewed."""
         raise ReauthRequired("The account's server no longer accepts the access token.")
 
     def revoke_grant(self, grant: Grant) -> None:

@@ -17,7 +17,7 @@ _ADDRESS = re.compile(r"[A-Za-z0-9_.-]{1,128}(?:@[\w.:-]{1,253})?")
 
 
 def find_people(server: ServerClient, text: str) -> list[Person]:
-    """Return the accounts that match the text, of which the Mastodon server asks no other server.
+    """Look up people at a Mastodon server: return the accounts that match a text; no other server is asked.
 
     The mention has a host even for accounts of this server, because the text may be published at others as well. Raises
     MastodonError, OutboundError.

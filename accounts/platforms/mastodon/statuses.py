@@ -60,7 +60,7 @@ def create_status(server: ServerClient, content: Content, progress: Progress) ->
 def find_possibly_created_status(
     server: ServerClient, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Continue after an interrupted attempt that has created its Mastodon status; return a proof if it has created none.
+    """Return the step after a Mastodon status that an interrupted attempt has created, or a proof that it created none.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """

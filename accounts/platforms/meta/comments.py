@@ -33,7 +33,7 @@ class FirstCommentSteps:
         return replace(progress, published=published).with_next_step("comment", {"since": progress.state["since"]})
 
     def create_comment(self, account: GraphAccountClient, content: Content, progress: Progress) -> Published:
-        """Create the first comment on a published post at Meta's product.
+        """Create the first comment on a post that is published at one of Meta's products.
 
         Raises platform errors, which are about the comment only.
         """
@@ -50,7 +50,7 @@ class FirstCommentSteps:
     def find_possibly_added_comment(
         self, account: GraphAccountClient, content: Content, progress: Progress
     ) -> Published | NotPublishedProof:
-        """Find the first comment that an interrupted attempt may have added to a Meta post; otherwise return a proof."""
+        """Find the first comment that an interrupted attempt may have added to a Meta post, or prove that it is missing."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
         post = progress.published
         assert post  # noqa: S101 - the step before has published the post

@@ -39,7 +39,7 @@ class Pinterest(OAuthPlatform):
     irreversible = frozenset({"create"})
 
     def application(self) -> PinterestApplication:
-        """Return the operator's OAuth app at Pinterest, from the settings."""
+        """Adapter method that returns the operator's OAuth app at Pinterest, from the settings."""
         return PinterestApplication(
             self.platform_setting("CLIENT_ID"),
             self.platform_setting("CLIENT_SECRET"),
@@ -50,7 +50,7 @@ class Pinterest(OAuthPlatform):
         )
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Return the one Pinterest account that an access token gives access to."""
+        """Adapter method that returns the one Pinterest account that an access token gives access to."""
         user = self._api(tokens).get("/user_account")
         username = required_matching_text(user, "username", _USERNAME, "user name")
         identity = Identity(
@@ -63,7 +63,7 @@ class Pinterest(OAuthPlatform):
         return (identity,)
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a Pinterest publication: find the board, upload the video, or create the pin."""
+        """Adapter method that takes the next step at Pinterest: find the board, upload the video, or create the pin."""
         api = self._api(grant.tokens)
         if progress.phase == "start":
             return pins.find_board_and_begin(api, content)

@@ -36,7 +36,7 @@ class PinterestError(PlatformHttpError):
 
 
 class PinterestApplication(OAuthApplication):
-    """The operator's OAuth app at Pinterest."""
+    """The client of Pinterest's OAuth endpoints, with the operator's app."""
 
     label = "Pinterest"
     scope_separator = ","

@@ -103,7 +103,7 @@ class Slack(OAuthPlatform):
         return AuthorizedAccount(identity, Grant(dict(credentials), external_id=identity.external_id))
 
     def identify(self, grant: Grant) -> Identity:
-        """Check that the app has access to the connected Slack channel, or that the webhook exists."""
+        """Adapter method that checks that the app can still use the Slack channel, or that the webhook still exists."""
         if grant.credentials:
             return webhook.probe_and_identify_webhook(self._webhook(grant.credentials))
         with ERRORS.translating_repeatable_call_errors():
@@ -112,11 +112,11 @@ class Slack(OAuthPlatform):
             )
 
     def refresh_grant(self, grant: Grant) -> Grant:
-        """Always raise ReauthRequired: neither Slack webhooks nor the tokens of the Slack app can be renewed."""
+        """Adapter method that raises ReauthRequired: neither Slack webhooks nor the app's tokens can be renewed."""
         raise ReauthRequired("Access to a Slack channel cannot be renewed by the service.")
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a Slack publication: post a message, or upload its files and share them in the channel."""
+        """Adapter method that takes the next step at Slack: post a message, or upload files and share them in the channel."""
         if progress.phase == "start":
             if grant.credentials and content.media:
                 raise ContentRejected(NO_FILES_BY_WEBHOOK)

@@ -96,7 +96,7 @@ def post_message_by_sharing_files(api: WebApi, channel: Channel, content: Conten
 def check_files_appeared_as_message(
     api: WebApi, channel: Channel, content: Content, progress: Progress
 ) -> Progress | Published:
-    """Ask Slack whether the shared files have appeared as a message in the channel.
+    """Ask Slack whether the shared files have appeared in the channel, as a message with files.
 
     Raises OutcomeUnknown if Slack does not show it within half an hour, Transient.
     """

@@ -25,13 +25,13 @@ Channel = Mapping[str, Any]
 
 
 def message_body(content: Content) -> dict[str, Any]:
-    """Return the JSON body of a Slack message, with the text escaped so that it contains no mentions or links."""
+    """Return the JSON body of a Slack message without files, with the text escaped so that it has no mentions or links."""
     options = {name: content.options[name] for name in OPTIONS if name in content.options}
     return {"text": escape(content.text, quote=False), **options}
 
 
 def send_message_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
-    """Post a Slack message as the app. Raises platform errors: OutcomeUnknown if Slack may have posted the message."""
+    """Post a Slack message without files as the app. Raises platform errors, such as OutcomeUnknown if it may be posted."""
     with ERRORS.translating_publish_errors("this message", final=True):
         posted = api.post("/chat.postMessage", json={"channel": channel["id"], **message_body(content)})
         timestamp = required_matching_text(posted, "ts", TIMESTAMP, "timestamp")
@@ -39,7 +39,7 @@ def send_message_as_app(api: WebApi, channel: Channel, content: Content) -> Publ
 
 
 def send_message_by_webhook(hook: WebhookClient, content: Content) -> Published:
-    """Step that sends a Slack message by an incoming webhook, not by the app; the message then has no id and no URL.
+    """Post a Slack message without files by a webhook, not by the app; the message then has no id and no URL.
 
     Raises the same errors as `send_message_as_app`.
     """

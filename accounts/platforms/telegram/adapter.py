@@ -37,7 +37,7 @@ class Telegram(Platform):
     irreversible = frozenset({"send"})
 
     def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
-        """Connect a Telegram chat: check that the bot's token is valid and that the bot may post to the chat.
+        """Adapter method that connects a Telegram chat, if the bot's token is valid and the bot may post to the chat.
 
         Raises CredentialsRejected, Transient.
         """
@@ -71,7 +71,7 @@ class Telegram(Platform):
         return replace(grant, tokens=chat.fields_to_store())
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a Telegram publication: build the request of the message, or send it."""
+        """Adapter method that takes the next step at Telegram: build the request of the message, or send it."""
         if progress.phase == "start":
             return Progress("send", messages.build_request(content))
         return messages.send_request(

@@ -18,7 +18,7 @@ from accounts.platforms.types import Identity
 
 
 class ThreadsApplication(MetaApplication):
-    """The operator's OAuth app for Threads, whose id and secret differ from those of the operator's Meta app."""
+    """The OAuth app that the Threads adapter uses; its id and secret differ from those of the operator's Meta app."""
 
     label = "Threads"
     errors = ERRORS
@@ -57,7 +57,7 @@ class Threads(MetaPlatform):
     searches = {"publish": posts.find_possibly_published_post}
 
     def application(self) -> ThreadsApplication:
-        """Return the operator's OAuth app at Threads, from the settings."""
+        """Adapter method that returns the operator's OAuth app at Threads, from the settings."""
         api = unversioned_address(self.graph_api_url())
         return ThreadsApplication(
             self.platform_setting("CLIENT_ID"),
@@ -69,7 +69,7 @@ class Threads(MetaPlatform):
         )
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Return the one Threads profile that an access token gives access to."""
+        """Adapter method that returns the one Threads profile that an access token gives access to."""
         user = self.graph_client(tokens).get("/me", {"fields": "id,username,name,threads_profile_picture_url"})
         username = username_of(user)
         return (
@@ -83,5 +83,5 @@ class Threads(MetaPlatform):
         )
 
     def api_version(self) -> str:
-        """Return the version number in URLs of the Threads API, of which only one version exists."""
+        """Adapter method that returns the version number in URLs of the Threads API, of which only one version exists."""
         return "v1.0"

@@ -95,7 +95,7 @@ def find_possibly_published_post(
 
 
 def fetch_permalink_and_finish(account: GraphAccountClient, content: Content, progress: Progress) -> Published:
-    """The last publishing step: ask Threads for the post's URL. The post counts as published even without one.
+    """Take the last step of publishing a Threads post: ask for its URL, without which it counts as published, too.
 
     Raises platform errors about the URL.
     """

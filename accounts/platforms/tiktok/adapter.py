@@ -40,7 +40,7 @@ class TikTok(OAuthPlatform):
     revoked_tokens = ("access_token",)  # revoking this token ends the whole grant
 
     def application(self) -> TikTokApplication:
-        """Return the operator's OAuth app at TikTok, from the settings."""
+        """Adapter method that returns the operator's OAuth app at TikTok, from the settings."""
         site = self.platform_setting("AUTH_BASE", SITE).rstrip("/")
         return TikTokApplication(
             self.platform_setting("CLIENT_ID"),
@@ -53,7 +53,7 @@ class TikTok(OAuthPlatform):
         )
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Return the one TikTok creator that an access token gives access to."""
+        """Adapter method that returns the one TikTok creator that an access token gives access to."""
         api = self._api(tokens)
         user = object_or_empty(api.get("/v2/user/info/", {"fields": "open_id,avatar_url,display_name"}).get("user"))
         open_id, username = (
@@ -71,7 +71,7 @@ class TikTok(OAuthPlatform):
         )
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Adapter method that takes the next step to publish: announce or send the files, or ask for the status."""
+        """Adapter method that takes the next step at TikTok: announce or send the files, or ask for the status."""
         if progress.phase == "start":
             posts.check_photo_urls(content, self.platform_setting("VERIFIED_PREFIX"))
         return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress)

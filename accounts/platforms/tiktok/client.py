@@ -54,7 +54,7 @@ _CODE = re.compile(r"[\w.-]{1,80}", re.ASCII)
 
 
 class TikTokApplication(OAuthApplication):
-    """The operator's OAuth app at TikTok, whose client id TikTok calls a client key."""
+    """The client of TikTok's OAuth endpoints, with the operator's app, whose client id TikTok calls a client key."""
 
     label = "TikTok"
     scope_separator = ","

@@ -135,7 +135,7 @@ STEPS = {
 
 
 def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-    """Continue publishing at TikTok if an interrupted attempt has uploaded the whole video; otherwise return a proof.
+    """Continue a TikTok publication if an interrupted attempt has uploaded the whole video; otherwise prove that it did not.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """

@@ -59,7 +59,7 @@ class XError(PlatformHttpError):
 
 
 class XApplication(OAuthApplication):
-    """The operator's OAuth app at X."""
+    """The client of X's OAuth endpoints, with the operator's app."""
 
     label = "X"
     basic = True

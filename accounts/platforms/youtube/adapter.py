@@ -40,7 +40,7 @@ class YouTube(OAuthPlatform):
     revoked_tokens = ("refresh_token",)  # revoking this token also revokes the access tokens
 
     def application(self) -> YouTubeApplication:
-        """Return the operator's OAuth client for YouTube, from the settings.
+        """Adapter method that returns the operator's OAuth client for YouTube, from the settings.
 
         The setting AUTH_BASE replaces the URLs of Google's OAuth.
         """
@@ -57,12 +57,12 @@ class YouTube(OAuthPlatform):
         )
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Return the YouTube channels of an access token, usually the one that the owner chose at Google's consent page."""
+        """Adapter method that returns the YouTube channels of a token, usually the one that the owner chose at Google."""
         answer = self._api(tokens).get("/youtube/v3/channels", {"part": "snippet", "mine": "true"})
         return tuple(_identity(channel) for channel in items_of(answer))
 
     def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
-        """Exchange an OAuth code for connections to YouTube channels. Raises CredentialsRejected, Transient."""
+        """Adapter method that exchanges an OAuth code for YouTube channels. Raises CredentialsRejected, Transient."""
         connections = super().exchange_code(code=code, redirect_uri=redirect_uri, stored=stored)
         if not connections:
             raise CredentialsRejected(

@@ -58,7 +58,7 @@ _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 
 
 class YouTubeApplication(OAuthApplication):
-    """The operator's OAuth client at Google for YouTube."""
+    """The client of Google's OAuth endpoints, with the operator's OAuth client for YouTube."""
 
     label = "YouTube"
     authorize_params = {"access_type": "offline", "prompt": "consent", "include_granted_scopes": "true"}

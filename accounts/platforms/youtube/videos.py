@@ -110,7 +110,7 @@ def upload_last_piece_and_publish(api: Api, content: Content, progress: Progress
 
 
 def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-    """Find out whether an interrupted step has created the YouTube video; return the next step, or else a proof.
+    """Find out whether an interrupted step has created the YouTube video: return the next step, or a proof that it has not.
 
     Raises OutcomeUnknown if YouTube no longer knows the upload or refuses to describe it, TokenExpired, ReauthRequired,
     ConnectionUnavailable, Transient.
@@ -137,7 +137,7 @@ def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress)
 
 
 def set_thumbnail(api: Api, content: Content, progress: Progress) -> Progress:
-    """Set the thumbnail of the YouTube video.
+    """Take the publishing step that sets the thumbnail of a YouTube video, and return the next step.
 
     If this fails, the video stays published, with a note about the failure.
     """
