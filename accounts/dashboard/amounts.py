@@ -20,7 +20,7 @@ def localized_number(value: int | float | str, decimals: int | None = None) -> s
 
 
 def file_types_in_words(mime_types: Iterable[str]) -> str:
-    """Return file types in words beside their amounts on pages, such as JPEG, PNG."""
+    """Return MIME types as names of file types, such as JPEG, PNG, which pages show beside amounts."""
     subtypes = [mime_type.partition("/")[2] for mime_type in mime_types]
     return ", ".join(FORMAT_NAMES.get(subtype, subtype.upper()) for subtype in subtypes)
 

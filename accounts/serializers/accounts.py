@@ -72,7 +72,7 @@ class CredentialsField(serializers.JSONField):
 
 
 class ConnectSerializer(WriteBody):
-    """The request to connect an account on a platform to a workspace."""
+    """The body of the API request to connect an account of a platform to a workspace."""
 
     workspace_id = fields.Identifier("wrk")
     platform = fields.Text(max_length=20, help_text="A `provider` of GET /capabilities.")
@@ -131,7 +131,7 @@ class OAuthCallbackQuery(DryRunQuery):
 
 @extend_schema_serializer(component_name="ConnectRequestShown")
 class ConnectRequestEchoSerializer(ConnectSerializer):
-    """The request to connect an account as the API response to its dry run repeats it, without the credentials."""
+    """The API representation of a request to connect an account, without its credentials, in the response to a dry run."""
 
     credentials = None  # type: ignore[assignment]
 

@@ -195,7 +195,7 @@ class BillingCapabilitiesSerializer(serializers.Serializer):
 
 
 class ServiceCapabilitiesSerializer(serializers.Serializer):
-    """The capabilities of this service: the methods of connecting each platform, available or not, and its billing."""
+    """The API representation of this service's capabilities: how each platform can be connected, and the billing."""
 
     account_connections = ConnectionMethodSerializer(many=True)
     billing = BillingCapabilitiesSerializer()

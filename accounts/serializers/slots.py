@@ -16,7 +16,7 @@ _TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
 class TimeOfDayField(fields.Text):
-    """A serializer field for a time of day, such as 09:30."""
+    """A serializer field for the time of day of a slot, such as 09:30."""
 
     pattern = f"^({_TIME.pattern})$"
 
@@ -35,7 +35,7 @@ class SlotInputSerializer(StrictSerializer):
 
 
 class UpdateSlotsSerializer(WriteBody):
-    """The request to replace all slots of an account."""
+    """The body of the API request to replace all slots of an account."""
 
     timezone = fields.Timezone(help_text="The IANA time zone of the slots.")
     slots = fields.StrictList(child=SlotInputSerializer(), max_length=MAX_SLOTS)

@@ -45,7 +45,7 @@ def schedule_avatar_fetch(account: ConnectedAccount) -> None:
 
 
 def avatar_url_from_identity(account: ConnectedAccount, identity: Identity) -> str:
-    """Return the address of an account's profile picture at the platform, from the platform's answer about the account.
+    """Return the URL of an account's profile picture at the platform, from the identity with which the platform answered.
 
     The previous address if the answer has neither picture nor name, because the profile could not be read then.
     """

@@ -184,7 +184,7 @@ def _renew_due(account: ConnectedAccount) -> bool:
 
 
 def _handle_refusal(account: ConnectedAccount, grant: Grant) -> None:
-    """Set an account to needs_reauth if its platform refuses to renew the tokens and the access token does not work.
+    """Set an account to needs_reauth if its platform refuses new tokens and no longer accepts the old access token.
 
     An account whose token still works is tried again when that token expires. Raises PlatformError.
     """
