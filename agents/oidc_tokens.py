@@ -146,14 +146,14 @@ def _require_access_token(header: Mapping[str, Any], claims: Mapping[str, Any]) 
 
 
 def _words(value: object) -> list[Any]:
-    """Return the scopes in an access token's claim, which is a list or a text separated by spaces (RFC 9068)."""
+    """Return the scopes in a claim of the identity provider's token, which is a list or a text with spaces (RFC 9068)."""
     if isinstance(value, str):
         return value.split()
     return value if isinstance(value, list) else []
 
 
 def _is_client_credentials(claims: Mapping[str, Any]) -> bool:
-    """Return whether an access token was issued to a program and not to a person (RFC 9068, 2.2: client credentials).
+    """Return whether the identity provider issued an access token to a program and not to a person (RFC 9068, 2.2).
 
     Auth0 marks it in `gty`, Microsoft Entra in `idtyp`; Keycloak's subject is the client's service account.
     """

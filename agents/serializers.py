@@ -39,7 +39,7 @@ class AgentSerializer(serializers.ModelSerializer):
 
 
 class AgentSettingsSerializer(serializers.ModelSerializer):
-    """The API representation of an agent's settings in an agent: caps and webhook URL, but not scopes and mode."""
+    """The API representation of an agent's settings, such as its caps and webhook URL, but not its scopes and mode."""
 
     account_allowlist = serializers.ListField(child=serializers.CharField(), allow_null=True)
     rate_limit_per_minute = serializers.IntegerField(source="capped_rate_limit_per_minute", allow_null=True)
@@ -93,7 +93,7 @@ class CreateAgentSerializer(WriteBody):
 
 
 class AgentCreatedSerializer(AgentEnvelope):
-    """The response to registering an agent: the agent and its claim token, which no other response shows."""
+    """The API response to registering an agent: the agent and its claim token, which no other response shows."""
 
     claim_token = serializers.CharField(allow_null=True, help_text="Shown once; null in a replay.")
     claim_expires_at = serializers.DateTimeField()
@@ -168,13 +168,13 @@ class ApiKeySerializer(serializers.ModelSerializer):
 
 
 class ClaimSerializer(StrictSerializer):
-    """The API request of an agent to exchange its claim token for its API key."""
+    """The body of the API request by which an agent exchanges its claim token for its API key."""
 
     claim_token = fields.Text(max_length=200)
 
 
 class AgentClaimedSerializer(serializers.Serializer):
-    """The response to an agent's claim token: the agent and its API key, whose token no other response shows."""
+    """The API response to an agent's claim token: the agent and its API key, whose token no other response shows."""
 
     agent = AgentSerializer()
     api_key = ApiKeySerializer()
@@ -208,7 +208,7 @@ class CreateApiKeySerializer(WriteBody):
 
 
 class KeyIssuedSerializer(serializers.Serializer):
-    """The response to the creation of an API key: the key and its token, which no other response shows."""
+    """The API response to the creation of an API key: the key and its token, which no other response shows."""
 
     api_key = ApiKeySerializer()
     token = serializers.CharField(allow_null=True, help_text="Shown once; null in a replay.")
@@ -229,7 +229,7 @@ class RetiringKeySerializer(serializers.ModelSerializer):
 
 
 class KeyRotatedSerializer(KeyIssuedSerializer):
-    """The response to a key rotation: the agent's new key with its token, and the previous key.
+    """The API response to a key rotation: the agent's new key with its token, and the previous key.
 
     The token is shown once.
     """

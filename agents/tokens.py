@@ -31,13 +31,13 @@ _SALT = "agents.user-token"
 
 
 def generate_token(kind: str) -> str:
-    """Return a new random bearer token that begins with the prefix `kind`, such as `sps_key_`. It is not stored."""
+    """Return a new random token that begins with the prefix `kind`, such as `sps_key_`. It is not stored."""
     body = kind + "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_LENGTH))
     return body + _checksum(body)
 
 
 def derive_token(kind: str, credential: str) -> str:
-    """Return the bearer token that is issued for a credential, such as a refresh token: always the same for the same one.
+    """Derive a bearer token from a credential, such as a refresh token; the same credential always gives the same token.
 
     So a repeated request can be answered again although the service stores only hashes of tokens.
     """

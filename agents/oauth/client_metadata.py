@@ -48,7 +48,7 @@ def parse_client_metadata(document: Any) -> ClientMetadata:
 
 
 def _name(document: dict[str, Any]) -> str:
-    """Return a client's name without invisible characters, which could make another text of it; "" if it has none."""
+    """Return the name in an OAuth client's metadata without invisible characters, which could disguise it; "" without one."""
     name = document.get("client_name", "")
     if not isinstance(name, str):
         raise InvalidClientMetadata("client_name must be a text.")

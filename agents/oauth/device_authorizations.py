@@ -36,7 +36,7 @@ class StartedDeviceAuthorization:
 
 
 def begin_device_authorization(*, requested: RequestedAccess) -> StartedDeviceAuthorization:
-    """Store what an OAuth client without a browser asks for, and return the codes for the client and for the person."""
+    """Begin a device authorization: store what a client asks for, and return the codes for the client and for the person."""
     device_code = tokens.generate_token(tokens.DEVICE_CODE_PREFIX)
     user_code = "".join(secrets.choice(USER_CODE_ALPHABET) for _ in range(USER_CODE_LENGTH))
     DeviceAuthorization.objects.create(
@@ -66,7 +66,7 @@ def find_undecided_device_authorization(*, entered_code: str) -> DeviceAuthoriza
 
 
 def access_requested_by_device(found: DeviceAuthorization) -> RequestedAccess:
-    """Return what the client of a device authorization asks a person for."""
+    """Return the access for which the client of a device authorization asks a person."""
     return RequestedAccess(found.client, found.resource, list(found.scopes))
 
 
@@ -93,7 +93,7 @@ def deny_device_authorization(*, caller: Caller, entered_code: str) -> None:
 
 
 def answer_device_poll(*, client: OAuthClient, device_code: str) -> tuple[str | None, OAuthGrant | None]:
-    """Return the status of a device code for oauthlib, None if it is unknown, and its OAuth grant once it is authorized.
+    """Answer a client that polls with its device code: return the code's status for oauthlib and, once allowed, the grant.
 
     Needs a transaction. A code that was exchanged already ends its grant.
     """

@@ -110,7 +110,7 @@ def allow_client_to_act_as_agent(
 
 
 def _agent_to_reconnect(caller: Caller, workspace_id: str, client: OAuthClient, agent_id: str) -> Agent:
-    """Return the agent that an OAuth client was connected as, after deleting its grant with all its tokens.
+    """Delete an OAuth client's earlier grant with all its tokens, and return the agent as which the client was connected.
 
     A deleted grant cannot be refreshed any more, even by a request that has begun already.
     """

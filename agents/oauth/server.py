@@ -107,7 +107,7 @@ class AgentGrantValidator(RequestValidator):
     def validate_scopes(
         self, client_id: str, scopes: list[str], client: OAuthClient, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        """Reduce the asked scopes to those that exist here; if none of them does, to all that a client may have."""
+        """Tell the OAuth server which of the requested scopes exist; if none does, all that a client may have."""
         request.scopes = [scope for scope in OAUTH_SCOPES if scope in scopes] or list(OAUTH_SCOPES)
         return True
 
@@ -250,7 +250,7 @@ def _known(parameters: Parameters, names: set[str]) -> list[tuple[str, str]]:
 
 
 def _check_authorization_request(request: Request) -> dict[str, Any]:
-    """Refuse what oauthlib would accept: response types that only contain code, PKCE with plain, foreign resources."""
+    """Refuse requests that the OAuth server would accept: several response types, PKCE by `plain`, foreign resources."""
     if request.response_type not in (None, "code"):
         raise UnsupportedResponseTypeError(request=request)
     if request.code_challenge and request.code_challenge_method != S256:

@@ -161,7 +161,7 @@ def _http_response(answer: server.Answer) -> HttpResponse:
 
 
 def _json_error_response(error: Exception) -> HttpResponse:
-    """Return a failure that is not about OAuth in OAuth's format, with the status and headers of the API's error."""
+    """Return the OAuth endpoint's JSON response to a failure that is not about OAuth, such as a rate limit."""
     failure = to_api_error(error)
     code = _ERRORS_OF_STATUS.get(failure.status, "invalid_request")
     body = {"error": code, "error_description": failure.message}

@@ -57,7 +57,7 @@ def create_workspace_api_key(
     allowed_networks: Sequence[str] | None = None,
     dry_run: bool = False,
 ) -> IssuedKey:
-    """Issue an API key of the workspace. Without `expires_at`, the key expires after API_KEY_DEFAULT_DAYS.
+    """Create an API key of the workspace. Without `expires_at`, the key expires after API_KEY_DEFAULT_DAYS.
 
     `allowed_networks`: as `normalize_network` returns them; without them the key may be used from anywhere.
 
@@ -209,7 +209,7 @@ def _live_keys(agent: Agent, now: datetime) -> list[ApiKey]:
 
 
 def _retire(claim_tokens: Sequence[ClaimToken], keys: Sequence[ApiKey], now: datetime) -> ApiKey | None:
-    """Let the current key of an agent expire within 24 hours, because a new API key replaces it; returns that key.
+    """Let an agent's current API key expire within 24 hours, because a new key replaces it; returns the current key.
 
     Ends the agent's claim tokens and its older keys.
     """
