@@ -200,8 +200,8 @@ def read_device_request(parameters: Parameters, *, asked_by: str) -> RequestedAc
     return RequestedAccess(request.client, request.resource or resource_url_at(MCP_PATH), request.scopes)
 
 
-def token_response(parameters: Parameters) -> Answer:
-    """Let the OAuth server exchange a code or refresh token for tokens; return its answer to the client."""
+def answer_token_request(parameters: Parameters) -> Answer:
+    """Let the OAuth server answer a token request: exchange a code or refresh token for tokens, and return the response."""
     validator = AgentGrantValidator()
     tokens_of_grant = BearerToken(validator, _access_token, _expires_in, _refresh_token)
     kinds = {
@@ -217,8 +217,8 @@ def token_response(parameters: Parameters) -> Answer:
     return answer
 
 
-def revocation_response(parameters: Parameters) -> Answer:
-    """Let the OAuth server revoke a token of the client that sends it; return its answer to the client (RFC 7009)."""
+def answer_revocation_request(parameters: Parameters) -> Answer:
+    """Let the OAuth server answer a revocation request: revoke the client's token, and return the response (RFC 7009)."""
     endpoint = RevocationEndpoint(AgentGrantValidator())
     body = urlencode(_known(parameters, _REVOKE_PARAMETERS))
     answer: Answer = endpoint.create_revocation_response(f"{issuer()}/oauth/revoke", "POST", body, _FORM)

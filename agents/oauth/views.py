@@ -70,19 +70,19 @@ def oauth_endpoint(
 
 
 @oauth_endpoint("token", limit=REQUESTS_PER_MINUTE)
-def token(request: HttpRequest) -> HttpResponse:
+def token_endpoint(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: exchange an authorization code, refresh token or device code for tokens (RFC 6749, 8628)."""
-    return _http_response(server.token_response(_form(request)))
+    return _http_response(server.answer_token_request(_form(request)))
 
 
 @oauth_endpoint("revoke", limit=REQUESTS_PER_MINUTE)
-def revoke(request: HttpRequest) -> HttpResponse:
+def revocation_endpoint(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: revoke an access token, or a refresh token with all tokens of its grant (RFC 7009)."""
-    return _http_response(server.revocation_response(_form(request)))
+    return _http_response(server.answer_revocation_request(_form(request)))
 
 
 @oauth_endpoint("register", limit=REGISTRATIONS_PER_HOUR, period=3600.0)
-def register(request: HttpRequest) -> HttpResponse:
+def registration_endpoint(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: register a client, which needs no sign-in (RFC 7591)."""
     if request.content_type != "application/json":
         raise UnsupportedMediaType()
@@ -105,7 +105,7 @@ def register(request: HttpRequest) -> HttpResponse:
 
 
 @oauth_endpoint("device", limit=DEVICES_PER_MINUTE)
-def device_authorization(request: HttpRequest) -> HttpResponse:
+def device_authorization_endpoint(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: begin the device flow for a client without a browser (RFC 8628)."""
     started = begin_device_authorization(
         requested=server.read_device_request(_form(request), asked_by=rate_limit_address(request))

@@ -24,7 +24,7 @@ from agents.models import OAuthGrant
 from agents.oauth import device_authorizations, server
 from agents.oauth.grants import RequestedAccess, allow_client_to_act_as_agent
 from agents.oauth.redirect_uris import RedirectUri, parse_redirect_uri
-from agents.oauth.views import device_authorization
+from agents.oauth.views import device_authorization_endpoint
 from agents.selectors import agents_of_client
 from auditlog.services import record_entry
 from config.api import rate_limit
@@ -91,7 +91,7 @@ def begin_device_flow_or_ask_for_code(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _enter_device_code(request)
     with translation.override(settings.LANGUAGE_CODE):  # programs get English answers
-        return device_authorization(request)
+        return device_authorization_endpoint(request)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
