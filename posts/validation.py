@@ -19,7 +19,7 @@ from accounts.platforms.polls import is_reported_by_poll_issues, poll_choices_in
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.schemas import schema_violations
 from accounts.platforms.text_check import TextCheckCache, length_issues, text_limit
-from accounts.platforms.thread_option import further_segment_texts, texts_billed_by_platform, thread_issues
+from accounts.platforms.thread_option import texts_after_first_segment, texts_billed_by_platform, thread_issues
 from accounts.platforms.types import Capabilities, MediaKind
 from billing.prices import post_price_cents
 from config.api.request_limits import check_cpu_time
@@ -83,7 +83,7 @@ class TargetToValidate:
     @property
     def duplicate_sha256(self) -> str:
         """Return the hash of the texts, poll choices and media ids of a target to validate, which is equal for duplicates."""
-        texts = [self.shown_text, *further_segment_texts(self.options), *poll_choices_in_options(self.options)]
+        texts = [self.shown_text, *texts_after_first_segment(self.options), *poll_choices_in_options(self.options)]
         shown = [*texts, *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 

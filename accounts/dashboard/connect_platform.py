@@ -47,7 +47,7 @@ class CredentialsForm(forms.Form):
 
 
 @dataclass(frozen=True)
-class ConnectionMethod:
+class ShownConnectionMethod:
     """A method (credentials or OAuth) of connecting an account, as the dashboard page of one platform shows it.
 
     `obstacle` is the reason why the method is unavailable now, or None. `setup` is what the method requires from the
@@ -100,7 +100,7 @@ def _connect_page(page: WorkspacePage, chosen: Platform, form: CredentialsForm, 
     """
     shown = {Method.CREDENTIALS: form, Method.OAUTH: CredentialsForm(chosen.oauth_input_schema, method=Method.OAUTH)}
     methods = [
-        ConnectionMethod(
+        ShownConnectionMethod(
             method,
             shown[Method(method)],
             connection_obstacle_sentence(chosen, method),

@@ -10,21 +10,21 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.types import Progress, State
 
 
-def check_later_or_raise(
+def step_to_check_later_or_raise(
     progress: Progress, phase: str, state: State, *, first: float, longest: float, max_checks: int, timeout: PlatformError
 ) -> Progress:
-    """Return the publishing step that asks again, after a pause, whether the platform has processed an upload.
+    """Return the step that asks again, after a pause, whether the platform has processed an upload; raises after many checks.
 
     `looks` in the state counts the checks. The pause before it grows from `first` to `longest` seconds, doubling each time.
     Raises `timeout` after `max_checks`.
     """
     if state.get("looks", 0) >= max_checks:
         raise timeout
-    return check_later(progress, phase, state, first=first, longest=longest)
+    return step_to_check_later(progress, phase, state, first=first, longest=longest)
 
 
-def check_later(progress: Progress, phase: str, state: State, *, first: float, longest: float) -> Progress:
-    """Return the publishing step that asks a platform about an upload again after a pause, as often as necessary."""
+def step_to_check_later(progress: Progress, phase: str, state: State, *, first: float, longest: float) -> Progress:
+    """Return the step that asks again, after a pause, whether the platform has processed an upload, as often as necessary."""
     checks = state.get("looks", 0)
     seconds = min(first * 2 ** min(checks, 20), longest)
     return step_after_pause(progress, phase, {**state, "looks": checks + 1}, seconds)

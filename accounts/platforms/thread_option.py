@@ -41,10 +41,10 @@ def thread_schema(rules: ThreadRules) -> dict[str, Any]:
 
 def thread_segment_texts(content: Content) -> tuple[str, ...]:
     """Return the texts in the option `thread`, one for each post of the thread, in the order of publishing."""
-    return content.text, *further_segment_texts(content.options)
+    return content.text, *texts_after_first_segment(content.options)
 
 
-def further_segment_texts(options: Mapping[str, Any]) -> tuple[str, ...]:
+def texts_after_first_segment(options: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the texts of a chain's posts after the first, from the option `thread`; empty if it is missing or invalid."""
     return tuple(text for _, text in _further(options))
 
@@ -54,7 +54,7 @@ def texts_billed_by_platform(capabilities: Capabilities, text: str, options: Map
     rules = capabilities.thread
     if rules is None or not rules.each_billed:
         return (text,)
-    return text, *further_segment_texts(options)
+    return text, *texts_after_first_segment(options)
 
 
 def thread_issues(

@@ -275,14 +275,14 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class UploadStatusProof:
+class UploadNotPublishedProof:
     """Dataclass of a proof that a post is not published: the `status` that the platform reports for its upload."""
 
     status: str
 
 
 @dataclass(frozen=True)
-class CompleteListProof:
+class MissingFromListProof:
     """Dataclass of a proof that a post is not published: it is missing from the platform's complete list of posts.
 
     `back_to`: how far the list was read, which is before the first attempt. `kind_evidence`: why the list contains posts of
@@ -297,4 +297,4 @@ class CompleteListProof:
 class NotPublishedProof:
     """Dataclass that an adapter returns if a post is certainly not published; an empty search result is no `proof`."""
 
-    proof: UploadStatusProof | CompleteListProof
+    proof: UploadNotPublishedProof | MissingFromListProof

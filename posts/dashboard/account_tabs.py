@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from accounts.dashboard.poll_option import option_schema_with_poll_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
-from accounts.platforms.thread_option import further_segment_texts
+from accounts.platforms.thread_option import texts_after_first_segment
 from posts.dashboard.checked_content import CheckedTarget
 from posts.dashboard.composer_content import capabilities_of_account
 from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
@@ -53,7 +53,7 @@ def account_tab(composer: Composer, target: dict[str, Any], account: ConnectedAc
         in_slot=account.id in composer.account_times.in_slots,
         segments=segments,
         may_have_thread=thread is not None,
-        thread_unproven=thread.unproven if thread and further_segment_texts(target["options"]) else "",
+        thread_unproven=thread.unproven if thread and texts_after_first_segment(target["options"]) else "",
         focused=account.id == composer.focus and composer.thread_focus is None,
         thread_focus=composer.thread_focus if account.id == composer.focus else None,
         open=account.id == composer.open_tab,

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from accounts.models import ConnectedAccount
 from accounts.platforms.post_look import PostLook
 from accounts.platforms.registry import get_adapter
-from accounts.platforms.thread_option import further_segment_texts
+from accounts.platforms.thread_option import texts_after_first_segment
 from posts.dashboard.marked_text import first_link, mark_links_tags_and_mentions
 from posts.dashboard.shown_groups import ShownAsset
 from posts.validation import TargetToValidate
@@ -78,7 +78,7 @@ def preview_post(target: TargetToValidate, pictures: list[ShownAsset], *, room: 
     """Return the preview of a post at one account, with at most `room` characters and MAX_PREVIEW_CHARACTERS of its texts."""
     adapter = get_adapter(target.account.platform)
     room = min(room, MAX_PREVIEW_CHARACTERS)
-    texts = (target.shown_text, *further_segment_texts(target.options))
+    texts = (target.shown_text, *texts_after_first_segment(target.options))
     count, features = target.capabilities.text.count, target.capabilities.features
     shown = []
     for text in texts:

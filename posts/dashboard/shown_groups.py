@@ -14,7 +14,7 @@ from accounts.dashboard.option_names import option_name, option_value_name
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import OPTION_NAME as THREAD
-from accounts.platforms.thread_option import further_segment_texts
+from accounts.platforms.thread_option import texts_after_first_segment
 from media.links import signed_file_url, signed_preview_url
 from media.models import MediaAsset
 from posts.attached_media import attached_media_ids, workspace_assets_by_id
@@ -107,7 +107,7 @@ class ShownGroup:
         """Return the distinct versions of the text of this ShownGroup, in the order of the post's accounts."""
         found: dict[tuple[str, ...], TextVersion] = {}
         for shown in self.targets:
-            text, further = shown.target.shown_text, further_segment_texts(shown.target.options)
+            text, further = shown.target.shown_text, texts_after_first_segment(shown.target.options)
             found.setdefault((text, *further), TextVersion(text, further)).targets.append(shown)
         return list(found.values())
 

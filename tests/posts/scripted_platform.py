@@ -16,7 +16,7 @@ from accounts.platforms.types import (
     Progress,
     Published,
     TextRules,
-    UploadStatusProof,
+    UploadNotPublishedProof,
 )
 
 
@@ -61,4 +61,4 @@ def publish_content(content: Content) -> Published:
 
 def find_nothing(content: Content) -> NotPublishedProof:
     """The default `search`: find no post, with a proof."""
-    return NotPublishedProof(UploadStatusProof("not published"))
+    return NotPublishedProof(UploadNotPublishedProof("not published"))

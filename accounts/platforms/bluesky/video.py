@@ -21,7 +21,7 @@ from accounts.platforms.bluesky.embeds import blob_in_response
 from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrorTranslator, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, PlatformError, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, line_without_tokens, one_line
-from accounts.platforms.processing import check_later_or_raise
+from accounts.platforms.processing import step_to_check_later_or_raise
 from accounts.platforms.types import MediaFile, Progress, State
 
 TOKEN_SECONDS = 1800  # recommended by the tutorial; a server issues none for more than an hour
@@ -136,7 +136,7 @@ def _next_step(progress: Progress, state: State, job: Mapping[str, Any]) -> Prog
     if job.get("state") == FAILED_JOB_STATE:
         return _after_failure(progress, state, job)
     timeout = Transient("Bluesky has not finished processing the video.")
-    return check_later_or_raise(
+    return step_to_check_later_or_raise(
         progress, "process", state, first=PAUSE_SECONDS, longest=PAUSE_SECONDS, max_checks=MAX_CHECKS, timeout=timeout
     )
 

@@ -21,7 +21,7 @@ from accounts.platforms.http.responses import object_or_empty, objects_in
 from accounts.platforms.meta.comments import FirstCommentSteps
 from accounts.platforms.meta.errors import Meaning
 from accounts.platforms.meta.graph import earliest_possible_creation_time, id_of, is_same_text, time_field_of
-from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Published
+from accounts.platforms.types import Content, MissingFromListProof, NotPublishedProof, Published
 
 PAGE_SIZE, MAX_PAGES = "100", 3
 FIELDS = (
@@ -59,7 +59,7 @@ def find_possibly_published_post(
         if kind_of(content) == "photo_story":
             story = _story(page, state["photos"][0])
             return story or NotPublishedProof(
-                CompleteListProof(back_to="the first story", kind_evidence=STORY_LIST_DOCUMENTATION)
+                MissingFromListProof(back_to="the first story", kind_evidence=STORY_LIST_DOCUMENTATION)
             )
         return _find_post(page, content, state)
 
@@ -84,7 +84,7 @@ def _find_post(page: FacebookPageClient, content: Content, state: Mapping[str, A
     if has_doubt:
         raise OutcomeUnknown("A post of the page may be this one, edited.", final=True)
     return NotPublishedProof(
-        CompleteListProof(
+        MissingFromListProof(
             back_to=earliest_possible_creation_time(state["since"]).isoformat(), kind_evidence=POST_LIST_DOCUMENTATION
         )
     )

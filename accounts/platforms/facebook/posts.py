@@ -25,8 +25,8 @@ from accounts.platforms.facebook.reel_limit import check_reel_limit, raise_if_re
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.errors import GraphError
 from accounts.platforms.meta.graph import id_of
-from accounts.platforms.processing import check_later_or_raise
-from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, State, UploadStatusProof
+from accounts.platforms.processing import step_to_check_later_or_raise
+from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, State, UploadNotPublishedProof
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether a video is processed
 MAX_CHECKS = 100  # about an hour and a half
@@ -75,7 +75,7 @@ def find_possibly_published_post(
         )
     video = media.fetch_video_status(page, state["video"])
     if video.status == "unpublished":
-        return NotPublishedProof(UploadStatusProof("the video is unpublished"))
+        return NotPublishedProof(UploadNotPublishedProof("the video is unpublished"))
     accepted = replace(progress, state={**state, "looks": 0}, accepted=True)
     return _after_status(page, content, accepted, video)
 
@@ -95,7 +95,7 @@ def _after_status(
 
 
 def _wait(progress: Progress) -> Progress:
-    return check_later_or_raise(
+    return step_to_check_later_or_raise(
         progress,
         "settle",
         progress.state,

@@ -20,7 +20,7 @@ from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_
 from accounts.platforms.instagram.errors import ERRORS
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
 from accounts.platforms.meta.graph import GraphAccountClient, id_of, listed_objects
-from accounts.platforms.processing import check_later_or_raise
+from accounts.platforms.processing import step_to_check_later_or_raise
 from accounts.platforms.types import Content, MediaFile, Progress, State
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 3.0, 60.0  # between checks whether a container is ready
@@ -76,7 +76,7 @@ def check_containers(account: GraphAccountClient, content: Content, progress: Pr
         if status == "IN_PROGRESS":
             pending.append(container)
     if pending:
-        return check_later_or_raise_transient(progress, {**state, "pending": pending})
+        return step_to_check_later_or_raise_transient(progress, {**state, "pending": pending})
     return progress.with_next_step("create" if "container" in state else "gather", {**state, "pending": []})
 
 
@@ -91,12 +91,12 @@ def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
     return progress.with_next_step("container", new_container_round_state(rounds + 1))
 
 
-def check_later_or_raise_transient(progress: Progress, state: State) -> Progress:
+def step_to_check_later_or_raise_transient(progress: Progress, state: State) -> Progress:
     """Return the next step, which asks Instagram later whether the container (unpublished post) is ready.
 
     Raises Transient after MAX_CHECKS, so that the attempt fails and is repeated later.
     """
-    return check_later_or_raise(
+    return step_to_check_later_or_raise(
         progress,
         "process",
         state,

@@ -23,7 +23,7 @@ from accounts.platforms.meta.graph import (
     listed_objects,
     time_field_of,
 )
-from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadStatusProof
+from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadNotPublishedProof
 
 PAGE_SIZE = "50"
 MAX_STORY_SECONDS = 60
@@ -70,7 +70,7 @@ def find_possibly_published_post(
         return _after_publication(account, content, progress)
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
         raise Transient("Instagram is still publishing the post.")
-    return NotPublishedProof(UploadStatusProof(f"the container is {status}"))
+    return NotPublishedProof(UploadNotPublishedProof(f"the container is {status}"))
 
 
 def _check(content: Content) -> None:
@@ -119,7 +119,7 @@ def _after_refusal(
     if status == "EXPIRED":
         return containers.step_that_recreates_containers(progress, refused.reason)
     if status == "IN_PROGRESS" or refused.subcode == NOT_READY_CODE:
-        return containers.check_later_or_raise_transient(progress, {**state, "pending": [state["container"]]})
+        return containers.step_to_check_later_or_raise_transient(progress, {**state, "pending": [state["container"]]})
     raise refused
 
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
 from accounts.platforms.http.responses import UnreadableAnswer, line_without_tokens, objects_in, one_line
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted_urn
-from accounts.platforms.processing import check_later, check_later_or_raise
+from accounts.platforms.processing import step_to_check_later, step_to_check_later_or_raise
 from accounts.platforms.types import MediaFile, MediaKind, Progress, State
 from config.outbound import OutboundError
 
@@ -69,12 +69,14 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
         except LinkedInError as error:
             if error.status == 403:
                 seconds = UNREADABLE_STATUS_WAIT_SECONDS[file.kind]
-                later = check_later(progress, "process", state, first=seconds, longest=seconds)
+                later = step_to_check_later(progress, "process", state, first=seconds, longest=seconds)
                 return ready if state["looks"] else later
             if error.status != 404:
                 raise
             if state["looks"] < MAX_CHECKS_IF_NOT_FOUND:
-                return check_later(progress, "process", state, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+                return step_to_check_later(
+                    progress, "process", state, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS
+                )
             if (again := restart_uploads_step_or_none(files, progress)) is None:
                 raise
             return again
@@ -86,7 +88,7 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
         raise ContentRejected(f"LinkedIn could not process {_label(file)}: {reason}")
     if status not in ("PROCESSING", "WAITING_UPLOAD"):
         report_unmapped_code("linkedin", f"media status {status}")
-    return check_later_or_raise(
+    return step_to_check_later_or_raise(
         progress,
         "process",
         state,

@@ -22,7 +22,7 @@ from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty,
 from accounts.platforms.mastodon.client import MastodonError, ServerClient, entity_id
 from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_choices_in_options
 from accounts.platforms.thread_option import thread_segment_texts
-from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress
+from accounts.platforms.types import Content, MissingFromListProof, NotPublishedProof, Progress
 
 PAGE_SIZE = 40
 MAX_PAGES = 3
@@ -83,7 +83,7 @@ def find_possibly_created_status(
     if not reaches_back:
         raise OutcomeUnknown("The account's server does not list what was posted before this post.", final=True)
     back_to = parent or state["after"] or "the account's first status"
-    return NotPublishedProof(CompleteListProof(back_to, kind_evidence=_proof_of_kind(server, content, [*older, *newer])))
+    return NotPublishedProof(MissingFromListProof(back_to, kind_evidence=_proof_of_kind(server, content, [*older, *newer])))
 
 
 def _statuses(server: ServerClient, after: str) -> tuple[Statuses, Statuses]:

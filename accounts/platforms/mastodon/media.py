@@ -11,7 +11,7 @@ from typing import Any, Literal
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import required_json_object
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient, entity_id
-from accounts.platforms.processing import check_later_or_raise
+from accounts.platforms.processing import step_to_check_later_or_raise
 from accounts.platforms.types import MediaFile, Progress, State
 from config.outbound import build_multipart_body
 
@@ -70,7 +70,7 @@ def fetch_processing_status(server: ServerClient, identifier: str) -> Literal["r
 
 
 def _check_later(progress: Progress, state: State) -> Progress:
-    return check_later_or_raise(
+    return step_to_check_later_or_raise(
         progress,
         "process",
         state,

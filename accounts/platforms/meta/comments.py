@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, ReauthRequired
 from accounts.platforms.meta.errors import Meaning, MetaErrorTranslator
 from accounts.platforms.meta.graph import GraphAccountClient, id_of, is_same_text
-from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress, Published
+from accounts.platforms.types import Content, MissingFromListProof, NotPublishedProof, Progress, Published
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class FirstCommentSteps:
     text_field: str  # the field with a comment's text
     params: Mapping[str, str]  # parameters of the request that lists the comments below a post
     max_pages: int
-    kind_evidence: str  # the documentation that says that all comments are listed (CompleteListProof)
+    kind_evidence: str  # the documentation that says that all comments are listed (MissingFromListProof)
     unreadable: tuple[Meaning, ...] = ("permission",)  # errors by which the product permanently refuses the list
 
     def comment_step_or_published(self, content: Content, progress: Progress, published: Published) -> Progress | Published:
@@ -62,5 +62,5 @@ class FirstCommentSteps:
                 if by_account and is_same_text(each.get(self.text_field), text):
                     return post
         return NotPublishedProof(
-            CompleteListProof(back_to="the first comment below the post", kind_evidence=self.kind_evidence)
+            MissingFromListProof(back_to="the first comment below the post", kind_evidence=self.kind_evidence)
         )

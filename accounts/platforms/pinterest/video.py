@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.pinterest.client import ERRORS, Api, PinterestError, id_of
-from accounts.platforms.processing import check_later_or_raise
+from accounts.platforms.processing import step_to_check_later_or_raise
 from accounts.platforms.types import MediaFile, Progress
 from config.outbound import OutboundError, build_multipart_body, request
 
@@ -52,7 +52,7 @@ def check_processing(api: Api, progress: Progress) -> Progress:
     if status == "failed":
         raise ContentRejected("Pinterest could not process the video.")
     timeout = Transient("Pinterest has not finished processing the video.")
-    return check_later_or_raise(
+    return step_to_check_later_or_raise(
         progress,
         "process",
         progress.state,

@@ -19,10 +19,18 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, required_matching_text
-from accounts.platforms.processing import check_later_or_raise
+from accounts.platforms.processing import step_to_check_later_or_raise
 from accounts.platforms.slack.client import ERRORS, SlackError, SlackErrorTranslator, WebApi
 from accounts.platforms.slack.messages import TIMESTAMP, Channel, published_message
-from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, Published, State, UploadStatusProof
+from accounts.platforms.types import (
+    Content,
+    MediaFile,
+    NotPublishedProof,
+    Progress,
+    Published,
+    State,
+    UploadNotPublishedProof,
+)
 from accounts.platforms.upload_addresses import is_platform_upload_url
 from config.outbound import request
 
@@ -109,7 +117,7 @@ def find_possibly_posted_message(
     """Find the Slack message that an interrupted attempt may have posted; if there is none, return a proof of that."""
     file = _first_file(api, progress.state)
     if file is None:
-        return NotPublishedProof(UploadStatusProof("file_not_found"))
+        return NotPublishedProof(UploadNotPublishedProof("file_not_found"))
     return _message(channel, content, _accepted(progress), file)
 
 
@@ -184,7 +192,7 @@ def _message(channel: Channel, content: Content, progress: Progress, file: Mappi
     """Return the published Slack message if Slack shows its file in the channel; otherwise, the step that checks later."""
     if timestamp := _shared_at(file, channel):
         return published_message(channel, timestamp, content)
-    return check_later_or_raise(
+    return step_to_check_later_or_raise(
         progress,
         "settle",
         progress.state,

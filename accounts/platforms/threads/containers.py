@@ -12,7 +12,7 @@ from accounts.platforms.errors import ContentRejected, Transient, report_unmappe
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens
 from accounts.platforms.meta.errors import GraphError
 from accounts.platforms.meta.graph import GraphAccountClient, id_of
-from accounts.platforms.processing import check_later_or_raise
+from accounts.platforms.processing import step_to_check_later_or_raise
 from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
 from accounts.platforms.types import Content, MediaFile, Progress, State
@@ -41,7 +41,7 @@ def create_next_container(account: GraphAccountClient, content: Content, progres
         state = {**state, "children": children}
         is_last = len(children) == len(files)
         return (
-            check_later_or_raise_transient(progress, state, children)
+            step_to_check_later_or_raise_transient(progress, state, children)
             if is_last
             else progress.with_next_step("container", state)
         )
@@ -50,7 +50,7 @@ def create_next_container(account: GraphAccountClient, content: Content, progres
     state = {**state, "container": container}
     if form["media_type"] == "TEXT":  # usually ready at once, so the first check has no pause before it
         return progress.with_next_step("wait", {**state, "waiting": [container], "looks": 1})
-    return check_later_or_raise_transient(progress, state, [container])
+    return step_to_check_later_or_raise_transient(progress, state, [container])
 
 
 def check_containers(account: GraphAccountClient, progress: Progress) -> Progress | None:
@@ -62,7 +62,7 @@ def check_containers(account: GraphAccountClient, progress: Progress) -> Progres
         if status in PUBLISHED_STATUSES and waiting[0] == state.get("container"):
             return None
         if status == "IN_PROGRESS" or (status == "UNKNOWN" and state["looks"] <= MAX_CHECKS_OF_UNKNOWN_CONTAINER):
-            return check_later_or_raise_transient(progress, state, waiting)
+            return step_to_check_later_or_raise_transient(progress, state, waiting)
         if status == "ERROR" and not reason.startswith("FAILED_DOWNLOADING"):
             raise ContentRejected(f"Threads could not process the post: {_explanation(reason)}")
         if status != "FINISHED" and status not in PUBLISHED_STATUSES:
@@ -94,12 +94,12 @@ def fetch_container_status(account: GraphAccountClient, container: str) -> tuple
     return status, line_without_tokens(answer.get("error_message"))
 
 
-def check_later_or_raise_transient(progress: Progress, state: State, waiting: Sequence[str]) -> Progress:
+def step_to_check_later_or_raise_transient(progress: Progress, state: State, waiting: Sequence[str]) -> Progress:
     """Return the publishing step that asks Threads later whether an unpublished post is ready.
 
     Raises Transient after MAX_CHECKS.
     """
-    return check_later_or_raise(
+    return step_to_check_later_or_raise(
         progress,
         "wait",
         {**state, "waiting": [*waiting]},

@@ -28,7 +28,7 @@ from accounts.platforms.thread_option import check_thread_segments, thread_segme
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
-from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, Published, UploadStatusProof
+from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, Published, UploadNotPublishedProof
 
 PAGE_SIZE, MAX_PAGES = "100", 3  # of the list of a profile's posts
 MAX_TIMES_NOT_FOUND = 4  # how often Threads may not find a container that it called ready; two and a half minutes
@@ -87,7 +87,7 @@ def find_possibly_published_post(
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
         raise Transient("Threads is still publishing the post.")
     if status != "UNKNOWN":
-        return NotPublishedProof(UploadStatusProof(f"the container is {status}"))
+        return NotPublishedProof(UploadNotPublishedProof(f"the container is {status}"))
     found = _find_segment(account, content, progress)
     if found is None:
         raise OutcomeUnknown("Threads no longer knows whether the post was published.", final=True)
@@ -114,7 +114,7 @@ def _after_miss(progress: Progress) -> Progress:
         return containers.step_that_recreates_containers(
             progress, "Threads does not know the container that it called ready."
         )
-    return containers.check_later_or_raise_transient(
+    return containers.step_to_check_later_or_raise_transient(
         progress, {**state, "misses": misses, "looks": misses}, [state["container"]]
     )
 

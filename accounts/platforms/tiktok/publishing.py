@@ -20,7 +20,7 @@ from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.responses import UnreadableAnswer, required_matching_text
 from accounts.platforms.tiktok import posts, status
 from accounts.platforms.tiktok.client import ERRORS, MINUTE_SECONDS, Api
-from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, State, UploadStatusProof
+from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, State, UploadNotPublishedProof
 from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url, is_platform_upload_url
 
 CHUNKS_PER_STEP = 4
@@ -148,7 +148,7 @@ def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress)
     received = _required(_received(api, content, progress.state))
     size = content.media[0].size_bytes
     if received < size:
-        return NotPublishedProof(UploadStatusProof(f"the upload has {received} of {size} bytes"))
+        return NotPublishedProof(UploadNotPublishedProof(f"the upload has {received} of {size} bytes"))
     return _continue_at(content, progress, received)
 
 

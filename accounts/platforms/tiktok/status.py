@@ -18,7 +18,7 @@ from accounts.platforms.errors import (
     report_unmapped_code,
 )
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, one_line
-from accounts.platforms.processing import check_later, check_later_or_raise, step_after_pause
+from accounts.platforms.processing import step_after_pause, step_to_check_later, step_to_check_later_or_raise
 from accounts.platforms.tiktok.capabilities import PUBLIC_PRIVACY
 from accounts.platforms.tiktok.client import ERRORS, Api, profile_url
 from accounts.platforms.types import Content, Progress, Published
@@ -117,7 +117,9 @@ def _published(content: Content, progress: Progress, post_id: str | None) -> Pro
     if checks >= MAX_CHECKS_FOR_ID:
         return replace(published, note=UNNAMED_PUBLIC_POST_NOTE)
     waiting = replace(progress, published=published)
-    return check_later(waiting, "poll", {**state, "looks": checks}, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+    return step_to_check_later(
+        waiting, "poll", {**state, "looks": checks}, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS
+    )
 
 
 def _failed(progress: Progress, reason: str) -> Progress:
@@ -133,7 +135,7 @@ def _failed(progress: Progress, reason: str) -> Progress:
 def _ask_again(content: Content, progress: Progress) -> Progress | Published:
     if progress.published:
         return _published(content, progress, None)
-    return check_later_or_raise(
+    return step_to_check_later_or_raise(
         progress,
         "poll",
         progress.state,

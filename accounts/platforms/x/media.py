@@ -12,7 +12,7 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import NO_REASON, line_without_tokens, object_or_empty
-from accounts.platforms.processing import check_later_or_raise
+from accounts.platforms.processing import step_to_check_later_or_raise
 from accounts.platforms.types import MediaFile, MediaKind, Progress, State
 from accounts.platforms.x.client import ERRORS, Api, XError, data_of, id_of
 from config.outbound import build_multipart_body
@@ -142,7 +142,7 @@ def _after_check(files: Files, progress: Progress, data: Mapping[str, Any]) -> P
     asked = info.get("check_after_secs")
     pause = min(max(asked, 1), LONGEST_PAUSE_SECONDS) if type(asked) is int else LONGEST_PAUSE_SECONDS
     timeout = Transient("X has not finished processing the media.")
-    return check_later_or_raise(
+    return step_to_check_later_or_raise(
         progress, "process", progress.state, first=pause, longest=pause, max_checks=MAX_CHECKS, timeout=timeout
     )
 

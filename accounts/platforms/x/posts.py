@@ -26,7 +26,7 @@ from accounts.platforms import polls
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
-from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress, Published
+from accounts.platforms.types import Content, MissingFromListProof, NotPublishedProof, Progress, Published
 from accounts.platforms.x import media
 from accounts.platforms.x.capabilities import CAPABILITIES
 from accounts.platforms.x.client import ERRORS, SITE, Api, XError, data_of, id_of
@@ -139,7 +139,9 @@ def _earlier_post_id(api: Api, content: Content, progress: Progress) -> str | No
         is_doubtful |= _letters(sent_text) == _letters(text) or len(_list(post.get("edit_history_tweet_ids"))) > 1
     if is_doubtful:
         raise OutcomeUnknown("The account has a post that may be this one with changes.", final=True)
-    return NotPublishedProof(CompleteListProof(back_to=parent or newer["start_time"], kind_evidence=POST_LIST_DOCUMENTATION))
+    return NotPublishedProof(
+        MissingFromListProof(back_to=parent or newer["start_time"], kind_evidence=POST_LIST_DOCUMENTATION)
+    )
 
 
 def _posts(api: Api, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:

@@ -22,8 +22,16 @@ from accounts.platforms.errors import (
     Transient,
 )
 from accounts.platforms.http.responses import line_without_tokens, object_or_empty
-from accounts.platforms.processing import check_later, step_after_pause
-from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, Published, State, UploadStatusProof
+from accounts.platforms.processing import step_after_pause, step_to_check_later
+from accounts.platforms.types import (
+    Content,
+    MediaFile,
+    NotPublishedProof,
+    Progress,
+    Published,
+    State,
+    UploadNotPublishedProof,
+)
 from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url
 from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC_PRIVACY, tags_length
 from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeError, items_of
@@ -131,7 +139,7 @@ def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress)
             raise refusal from error
     if uploaded.video_id is None:
         return NotPublishedProof(
-            UploadStatusProof(f"the upload session has {uploaded.received} of {content.media[0].size_bytes} bytes")
+            UploadNotPublishedProof(f"the upload session has {uploaded.received} of {content.media[0].size_bytes} bytes")
         )
     return _next_step(content, progress, progress.state, uploaded)
 
@@ -177,7 +185,7 @@ def check_processing(api: Api, content: Content, progress: Progress) -> Progress
         )
         raise ContentRejected(f"YouTube received the video and does not show it: {reason}")
     if status.get("uploadStatus") != "processed" and state["looks"] + 1 < MAX_CHECKS:
-        return check_later(progress, "process", state, first=SECOND_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+        return step_to_check_later(progress, "process", state, first=SECOND_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
     return Published(state["video"], f"{SITE}/watch?v={state['video']}", note=_note(content, state, status))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import CompleteListProof, Content, Grant, NotPublishedProof, Progress, Published
+from accounts.platforms.types import Content, Grant, MissingFromListProof, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ALICE, ScriptedServer
 from tests.accounts.platforms.mastodon.steps import BEGUN, find, go_to, image, post, step
 from tests.accounts.platforms.mastodon.test_find import lose_response, status
@@ -55,7 +55,7 @@ def test_a_private_status_is_absent_if_the_server_lists_others(
     seen = server.post("alice", "Another", visibility=visibility)
     absent = find(mastodon, grant, content, progress)
     assert isinstance(absent, NotPublishedProof)
-    assert isinstance(absent.proof, CompleteListProof)
+    assert isinstance(absent.proof, MissingFromListProof)
     assert seen in absent.proof.kind_evidence
 
 

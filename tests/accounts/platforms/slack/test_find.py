@@ -9,7 +9,7 @@ import pytest
 from accounts.platforms.errors import OutcomeUnknown, Transient
 from accounts.platforms.slack.adapter import Slack
 from accounts.platforms.slack.files import MAX_CHECKS
-from accounts.platforms.types import Grant, MediaFile, NotPublishedProof, Progress, Published, UploadStatusProof
+from accounts.platforms.types import Grant, MediaFile, NotPublishedProof, Progress, Published, UploadNotPublishedProof
 from tests.accounts.platforms.slack.steps import find, go_to, publish, refusal, step, with_files
 from tests.fakes.slack import SHARE, Channel, FakeSlack
 
@@ -59,7 +59,7 @@ def test_an_unclear_answer_to_sharing_is_resolved_by_the_files(
         assert isinstance(found, Published)
         assert found.external_id == server.messages(joined)[0]["ts"]
     else:
-        assert found == NotPublishedProof(UploadStatusProof("file_not_found"))
+        assert found == NotPublishedProof(UploadNotPublishedProof("file_not_found"))
 
 
 def test_files_that_are_not_shown_yet_are_not_shared_again(
