@@ -142,5 +142,5 @@ class ConnectionAttempt(TimestampedModel):
         return f"{self.platform} by {self.actor_kind} {self.actor_id} ({self.id})"
 
     def was_begun_by(self, caller: Caller) -> bool:
-        """Return whether the model's stored actor, who began the OAuth connection attempt, is this caller."""
+        """Return whether this caller began the OAuth connection attempt that this ConnectionAttempt row stores."""
         return (self.actor_kind, self.actor_id) == (caller.kind, caller.actor_id)

@@ -44,7 +44,7 @@ def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[Co
 
 
 def platform_by_account_id(*, workspace_id: str, account_ids: Iterable[str]) -> dict[str, str]:
-    """Account query: return the platforms of those of the workspace's accounts that have these ids."""
+    """Account query: return the platform of each of the workspace's accounts that has one of these ids."""
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, pk__in=list(account_ids))
     return dict(rows.values_list("pk", "platform"))
 
@@ -82,7 +82,7 @@ def describe_who_began_connection(attempt: ConnectionAttempt) -> str:
 
 
 def connection_method_requirements(platform: Platform, method: str) -> dict[str, Any]:
-    """Select what a method of connecting accounts requires from the account's owner and from the operator.
+    """Account query: return what a method of connecting accounts requires from the account's owner and from the operator.
 
     The operator of the service registers the applications; each includes its complete redirect URI.
     """
@@ -94,7 +94,7 @@ def connection_method_requirements(platform: Platform, method: str) -> dict[str,
 
 
 def service_capabilities() -> dict[str, Any]:
-    """Select the methods of connecting accounts to all platforms, available or not, and the service's billing features."""
+    """Account query: return the methods of connecting accounts to all platforms, available or not, and billing features."""
     connections = [_connection(each, method) for each in all_adapters() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}
 

@@ -18,7 +18,7 @@ CACHE_CONTROL = "private, max-age=31536000, immutable"  # the address contains t
 @require_safe
 @login_required
 def serve_avatar(request: HttpRequest, workspace_id: str, account_id: str, digest: str) -> HttpResponseBase:
-    """Serve the profile picture of a workspace's account; everything else, also other workspaces' pictures, is a 404."""
+    """Web view that serves the profile picture of an account in the workspace; it answers 404 for all other pictures."""
     caller = caller_of_request(request)
     try:
         content = selectors.avatar_content(caller=caller, workspace_id=workspace_id, account_id=account_id, digest=digest)

@@ -42,7 +42,7 @@ class CredentialsForm(forms.Form):
 
     @property
     def submitted_credentials(self) -> dict[str, str]:
-        """Return the values that were submitted in the credentials form, without the empty ones."""
+        """Return the values that were submitted in the form for an account's credentials, without the empty ones."""
         return {name: value for name, value in self.cleaned_data.items() if value}
 
 

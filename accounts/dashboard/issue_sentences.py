@@ -150,7 +150,7 @@ def _invalid_option(label: str, facts: IssueFacts) -> str:
 
 
 def _subject(facts: IssueFacts) -> str:
-    """Return what sentences about validation issues call a text; the posts of a thread are its parts."""
+    """Return the subject of sentences about a validation issue, such as the text, or part 2 of the thread."""
     first, _space, rest = str(facts["subject"]).partition(" ")
     if first == "Segment":
         return _("Part %(number)s of the thread") % {"number": rest}

@@ -10,7 +10,7 @@ from accounts.platforms.base import Platform
 
 
 def connection_obstacle_sentence(platform: Platform, method: str) -> str | None:
-    """Return why a method of connecting is unavailable, with the names of the missing settings; None if it is available."""
+    """Return a sentence about why accounts cannot be connected by a method, with the missing settings; None if they can."""
     if platform.unavailable_reason(method) is None:
         return None
     applications = platform.setup.applications_for_method(method)

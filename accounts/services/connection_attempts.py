@@ -45,7 +45,7 @@ class BegunAttempt:
 
 
 def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> BegunAttempt:
-    """Begin and store a connection attempt: request the OAuth authorization URL from the platform.
+    """Begin and store an OAuth connection attempt: request the authorization URL from the platform.
 
     Call it outside of database transactions, because it may call the platform. Raises CredentialsRejected (given),
     ConnectionUnavailable, PlatformFault, RateLimited.

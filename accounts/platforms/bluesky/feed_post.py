@@ -163,7 +163,7 @@ def create_record_once(server: Xrpc, did: str, rkey: str, record: Mapping[str, A
 
 
 def permalink(ref: RecordRef) -> str:
-    """Return the URL of the web page that shows a Bluesky post."""
+    """Return the URL of the web page that shows a Bluesky post, made from the URI of the post's record."""
     _, _, did, _, rkey = ref["uri"].split("/")
     return f"https://bsky.app/profile/{did}/post/{rkey}"
 

@@ -40,7 +40,7 @@ def check_reel_limit(page: FacebookPageClient, attempt: int, refusal: str = "") 
 
 
 def raise_if_refused_for_rate_limit(refused: GraphError, attempt: int) -> None:
-    """Raise RateLimited if Facebook refuses the kind reel for a rate limit without waiting time, probably the daily one."""
+    """Raise RateLimited if Facebook refuses a reel for a rate limit, probably the daily one, and names no waiting time."""
     if ERRORS.meaning_of(refused) == "rate_limit" and refused.retry_after is None:
         raise RateLimited(
             ERRORS.translate_repeatable_call_error(refused).message, retry_after=daily_limit_pause_seconds(attempt)

@@ -90,7 +90,7 @@ class OAuthApplication:
         return answer
 
     def renew_tokens(self, refresh_token: str) -> dict[str, Any]:
-        """Exchange a refresh token over HTTP for new tokens. Returns the JSON response of the platform's OAuth endpoint.
+        """Exchange a refresh token for new tokens at the platform's OAuth endpoint. Returns the JSON response.
 
         Raises ReauthRequired only if the platform says that the grant has ended, otherwise Transient.
         """

@@ -189,7 +189,7 @@ def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
 
 
 def _message(channel: Channel, content: Content, progress: Progress, file: Mapping[str, Any]) -> Progress | Published:
-    """Return the published Slack message if Slack shows its file in the channel; otherwise, the step that checks later."""
+    """Return the published message if Slack shows its file in the channel; otherwise, the step that looks for it later."""
     if timestamp := _shared_at(file, channel):
         return published_message(channel, timestamp, content)
     return step_to_check_later_or_raise(

@@ -61,7 +61,7 @@ class Chat:
         )
 
     def changed_id_error(self) -> TokenExpired:
-        """Return the error for this Telegram chat if its id has changed, because the group has become a supergroup.
+        """Return the error to raise if this Telegram chat's id has changed, because the group has become a supergroup.
 
         The error makes the engine renew the chat's id (Telegram.refresh_grant).
         """

@@ -107,7 +107,7 @@ def fetch_permalink_and_finish(account: GraphAccountClient, content: Content, pr
 
 
 def _after_miss(progress: Progress) -> Progress:
-    """Return the step after a failure to publish a Threads post that Threads does not find: ask or prepare it again."""
+    """Return the step after Threads did not find the container of a post: ask about it later, or create it again."""
     state = progress.state
     misses = state.get("misses", 0) + 1
     if misses > MAX_TIMES_NOT_FOUND:
