@@ -31,8 +31,8 @@ class Platform:
     """Base class of the adapters that connect accounts of a social platform and publish posts to them.
 
     An instance has no state and can be used by several threads at once. Methods raise only the errors of
-    accounts/platforms/errors.py. An adapter implements those of its `methods` of connection: `connect` for credentials,
-    `begin_oauth` and `exchange_code` for oauth.
+    accounts/platforms/errors.py. An adapter implements those of its `methods` of connection: `connect_with_credentials`
+    for credentials, `begin_oauth` and `exchange_code` for oauth.
     """
 
     name: ClassVar[str]
@@ -46,7 +46,7 @@ class Platform:
     # JSON Schemas of strings by name; `title` is the label for people, `writeOnly` marks a secret.
     credentials_schema: ClassVar[Mapping[str, Any] | None] = None
     irreversible: ClassVar[frozenset[str]] = frozenset()  # the phases of a publication that publish
-    bills_reads_of_accounts: ClassVar[bool] = False  # if so, `identify` is called only for people, not periodically
+    bills_reads_of_accounts: ClassVar[bool] = False  # if so, `check_and_identify` is called only for people, not periodically
     settles_seconds: ClassVar[float] = 60.0  # how long the platform may still carry out a request that got no answer
 
     def unavailable_reason(self, method: str) -> str | None:
@@ -69,7 +69,7 @@ class Platform:
         """Base method of adapters: return the URL of the web page that a post's link card shows; by default None."""
         return None
 
-    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
+    def connect_with_credentials(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Base method of adapters: connect an account with its owner's credentials; raises ConnectionUnavailable by default.
 
         Raises CredentialsRejected, Transient.
@@ -91,7 +91,7 @@ class Platform:
         """
         raise ConnectionUnavailable("This platform has no OAuth.")
 
-    def identify(self, grant: Grant) -> Identity:
+    def check_and_identify(self, grant: Grant) -> Identity:
         """Base method of adapters: ask whose credentials and tokens these are; raises ConnectionUnavailable by default.
 
         Raises TokenExpired, ReauthRequired, Transient.

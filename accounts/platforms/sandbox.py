@@ -47,7 +47,7 @@ class Sandbox(Platform):
         """Return the identity of a workspace's sandbox account on the simulated platform."""
         return self._identity(f"sandbox-{workspace_id}")
 
-    def identify(self, grant: Grant) -> Identity:
+    def check_and_identify(self, grant: Grant) -> Identity:
         """Return the sandbox account whose `external_id` is in the account's credentials."""
         return self._identity(grant.external_id)
 

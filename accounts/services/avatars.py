@@ -125,7 +125,7 @@ def _url_at_platform(account: ConnectedAccount) -> str:
 
 def _asked_url(adapter: Platform, account: ConnectedAccount, grant: Grant) -> str:
     with total_deadline(PLATFORM_SECONDS):
-        return avatar_url_from_identity(account, adapter.identify(grant))
+        return avatar_url_from_identity(account, adapter.check_and_identify(grant))
 
 
 def _store(avatar: Avatar, url: str, content: bytes) -> None:

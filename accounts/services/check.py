@@ -47,10 +47,10 @@ def check_and_update_account(*, caller: Caller, account_id: str) -> ConnectedAcc
         with limit_outbound_requests(account.workspace_id):
             try:
                 with total_deadline(FIRST_CHECK_TIMEOUT_SECONDS):
-                    identity = adapter.identify(grant)
+                    identity = adapter.check_and_identify(grant)
             except TokenExpired:
                 grant = renew_or_await_tokens(account_id=account.id, stale=grant)
-                identity = adapter.identify(grant)
+                identity = adapter.check_and_identify(grant)
     except ReauthRequired:
         mark_needs_reauth_unless_renewed(account_id=account.id, stale=grant)
     except PlatformError as error:

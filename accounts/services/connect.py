@@ -60,7 +60,7 @@ def connect_account_or_begin_oauth(
         return begin_attempt(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
     try:
         with limit_outbound_requests(workspace_id):
-            connection = chosen.connect(given)
+            connection = chosen.connect_with_credentials(given)
     except PlatformError as error:
         raise platform_error_as_api_error(error) from error
     with transaction.atomic():

@@ -190,7 +190,7 @@ def _handle_refusal(account: ConnectedAccount, grant: Grant) -> None:
     """
     if grant.expires_at and grant.expires_at > timezone.now():
         try:
-            adapter_or_simulator(account.platform, sandbox=account.sandbox).identify(grant)
+            adapter_or_simulator(account.platform, sandbox=account.sandbox).check_and_identify(grant)
         except (ReauthRequired, TokenExpired):
             pass
         else:

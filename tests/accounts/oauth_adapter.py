@@ -45,7 +45,7 @@ class TinyPlatform(OAuthPlatform):
     required_settings = ("CLIENT_ID",)
     revoked_tokens = ("refresh_token",)
 
-    def application(self) -> TinyApplication:
+    def oauth_application(self) -> TinyApplication:
         """The operator's application, from the settings."""
         base = self.platform_setting("API_BASE")
         return TinyApplication(
@@ -68,6 +68,6 @@ class TinyPlatform(OAuthPlatform):
 
     def refresh_grant(self, grant: Grant) -> Grant:
         """Returns what the platform answers as it is, even without a refresh token, which the service must not lose."""
-        answer = self.application().renew_tokens(grant.tokens["refresh_token"])
+        answer = self.oauth_application().renew_tokens(grant.tokens["refresh_token"])
         tokens = {name: answer.get(name) for name in ("access_token", "refresh_token")}
         return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))

@@ -48,7 +48,7 @@ def credentials() -> dict[str, str]:
 
 @pytest.fixture
 def grant(bluesky: Bluesky, credentials: dict[str, str]) -> Grant:
-    return bluesky.connect(credentials).grant
+    return bluesky.connect_with_credentials(credentials).grant
 
 
 def call(method: str, *, body: Any = None, params: Any = None, token: str = "") -> Any:
@@ -143,15 +143,15 @@ def test_the_session_is_identified_renewed_and_ended(bluesky: Bluesky, credentia
         put(bluesky, stale, start(bluesky, stale, "Hello"))
 
     renewed = bluesky.refresh_grant(stale)
-    assert bluesky.identify(renewed).handle == credentials["identifier"]
+    assert bluesky.check_and_identify(renewed).handle == credentials["identifier"]
 
     bluesky.revoke_grant(renewed)
-    assert bluesky.identify(bluesky.refresh_grant(renewed)).external_id == grant.external_id  # by the app password
+    assert bluesky.check_and_identify(bluesky.refresh_grant(renewed)).external_id == grant.external_id  # by the app password
 
 
 def test_a_wrong_app_password_is_rejected(bluesky: Bluesky, credentials: dict[str, str]) -> None:
     with pytest.raises(CredentialsRejected):
-        bluesky.connect({**credentials, "app_password": "aaaa-bbbb-cccc-dddd"})
+        bluesky.connect_with_credentials({**credentials, "app_password": "aaaa-bbbb-cccc-dddd"})
 
 
 def test_the_accounts_own_password_is_refused(bluesky: Bluesky) -> None:
@@ -160,7 +160,9 @@ def test_the_accounts_own_password_is_refused(bluesky: Bluesky) -> None:
     call("com.atproto.server.createAccount", body=account)
 
     with pytest.raises(CredentialsRejected, match="own password"):
-        bluesky.connect({"identifier": account["handle"], "app_password": account["password"], "service": PDS})
+        bluesky.connect_with_credentials(
+            {"identifier": account["handle"], "app_password": account["password"], "service": PDS}
+        )
 
 
 def test_a_link_card_with_an_image_is_accepted(bluesky: Bluesky, grant: Grant) -> None:

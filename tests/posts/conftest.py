@@ -48,7 +48,9 @@ def pds(settings: Settings) -> Iterator[FakeBluesky]:
 def bluesky_account(workspace: Workspace, pds: FakeBluesky) -> ConnectedAccount:
     """An account connected to the fake Bluesky server."""
     pds.add_account("alice.test", "abcd-efgh-ijkl-mnop")
-    made = Bluesky().connect({"identifier": "alice.test", "app_password": "abcd-efgh-ijkl-mnop", "service": pds.url})
+    made = Bluesky().connect_with_credentials(
+        {"identifier": "alice.test", "app_password": "abcd-efgh-ijkl-mnop", "service": pds.url}
+    )
     return AccountFactory(
         workspace=workspace,
         sandbox=False,

@@ -51,7 +51,7 @@ class Bluesky(Platform):
     irreversible = frozenset({"put"})
     clock: ClassVar[feed_post.TidClock] = feed_post.TidClock()
 
-    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
+    def connect_with_credentials(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Adapter method that connects a Bluesky account by its app password. Raises CredentialsRejected, Transient."""
         service = self._service(credentials)
         identifier = credentials["identifier"].strip().removeprefix("@")
@@ -79,7 +79,7 @@ class Bluesky(Platform):
         grant = Grant(credentials=dict(credentials), tokens=opened.tokens_to_store(), external_id=opened.did)
         return AuthorizedAccount(identity=identity, grant=grant)
 
-    def identify(self, grant: Grant) -> Identity:
+    def check_and_identify(self, grant: Grant) -> Identity:
         """Adapter method that asks Bluesky who is signed in. Raises TokenExpired, ReauthRequired, Transient."""
         server = _server(grant)
         with ERRORS.translating_repeatable_call_errors():

@@ -38,7 +38,7 @@ class Discord(Platform):
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send"})
 
-    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
+    def connect_with_credentials(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Adapter method that connects a Discord channel by its webhook's URL. Raises CredentialsRejected, Transient."""
         hook = self._webhook(credentials)
         try:
@@ -55,7 +55,7 @@ class Discord(Platform):
         grant = Grant(credentials=dict(credentials), tokens=tokens, external_id=hook.id)
         return AuthorizedAccount(identity=_identity(details), grant=grant)
 
-    def identify(self, grant: Grant) -> Identity:
+    def check_and_identify(self, grant: Grant) -> Identity:
         """Adapter method that checks that a Discord channel's webhook still exists. Raises ReauthRequired, Transient."""
         with ERRORS.translating_repeatable_call_errors():
             return _identity(_details(self._webhook(grant.credentials)))

@@ -54,7 +54,7 @@ class Facebook(MetaPlatform):
     }
     searches = {"create": posts.find_possibly_published_post, "comment": FIRST_COMMENT_STEPS.find_possibly_added_comment}
 
-    def application(self) -> FacebookApplication:
+    def oauth_application(self) -> FacebookApplication:
         """Adapter method that returns the operator's OAuth app at Facebook, built from the settings."""
         return FacebookApplication(
             self.platform_setting("CLIENT_ID"),
@@ -66,7 +66,7 @@ class Facebook(MetaPlatform):
 
     def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Adapter method that exchanges an OAuth code for Facebook pages. Raises CredentialsRejected, Transient."""
-        application = self.application()
+        application = self.oauth_application()
         tokens = application.exchange_code(code, redirect_uri, stored)
         try:
             with ERRORS.translating_repeatable_call_errors():

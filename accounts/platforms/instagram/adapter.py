@@ -66,7 +66,7 @@ class Instagram(MetaPlatform):
         "comment": posts.FIRST_COMMENT_STEPS.find_possibly_added_comment,
     }
 
-    def application(self) -> InstagramApplication:
+    def oauth_application(self) -> InstagramApplication:
         """Adapter method that returns the operator's OAuth app at Instagram, from the settings.
 
         The setting AUTH_BASE replaces the URL of Instagram's OAuth endpoints.
@@ -101,9 +101,9 @@ class Instagram(MetaPlatform):
             ),
         )
 
-    def identify(self, grant: Grant) -> Identity:
+    def check_and_identify(self, grant: Grant) -> Identity:
         """Adapter method that asks Instagram whose token it is. Raises ReauthRequired if the account is now personal."""
         try:
-            return super().identify(grant)
+            return super().check_and_identify(grant)
         except CredentialsRejected as error:
             raise ReauthRequired(error.message, suggested_action=error.suggested_action) from error

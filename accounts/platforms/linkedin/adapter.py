@@ -99,7 +99,7 @@ class LinkedIn(OAuthPlatform):
             )
         return found
 
-    def identify(self, grant: Grant) -> Identity:
+    def check_and_identify(self, grant: Grant) -> Identity:
         """Method of LinkedIn's adapter: ask whether the login still gives access to the connected member or page.
 
         Raises TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.

@@ -71,7 +71,7 @@ class Mastodon(Platform):
         """Adapter method that returns the capabilities of a Mastodon account, with its server's limits."""
         return capabilities_with_limits(**account.limits)
 
-    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
+    def connect_with_credentials(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Adapter method that connects a Mastodon account by a pasted access token. Raises CredentialsRejected, Transient."""
         token = credentials["access_token"].strip()
         if not _TOKEN.fullmatch(token):
@@ -103,7 +103,7 @@ class Mastodon(Platform):
         tokens |= {name: stored[name] for name in ("client_id", "client_secret")}
         return (AuthorizedAccount(identity, Grant({}, tokens, identity.external_id), granted_scopes(answer)),)
 
-    def identify(self, grant: Grant) -> Identity:
+    def check_and_identify(self, grant: Grant) -> Identity:
         """Adapter method that asks the Mastodon server whose access token it is. Raises ReauthRequired, Transient."""
         with ERRORS.translating_repeatable_call_errors():
             identity = _identity(ServerClient.for_grant(grant))

@@ -38,7 +38,7 @@ class Pinterest(OAuthPlatform):
     errors = ERRORS
     irreversible = frozenset({"create"})
 
-    def application(self) -> PinterestApplication:
+    def oauth_application(self) -> PinterestApplication:
         """Adapter method that returns the operator's OAuth app at Pinterest, from the settings."""
         return PinterestApplication(
             self.platform_setting("CLIENT_ID"),

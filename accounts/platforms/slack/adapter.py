@@ -72,7 +72,7 @@ class Slack(OAuthPlatform):
         """Adapter method that returns a Slack account's capabilities: files require the app and its scopes for files."""
         return capabilities_for_account(account)
 
-    def application(self) -> SlackApplication:
+    def oauth_application(self) -> SlackApplication:
         """Adapter method that returns the operator's Slack app, built from the settings."""
         return SlackApplication(
             self.platform_setting("CLIENT_ID"),
@@ -91,7 +91,7 @@ class Slack(OAuthPlatform):
         channel_id = identity.external_id.rpartition("/")[2]
         return {"channel": {"id": channel_id, "site": identity.profile_url.removesuffix(f"/archives/{channel_id}")}}
 
-    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
+    def connect_with_credentials(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Adapter method that connects a Slack channel by its incoming webhook, without posting a message.
 
         Raises CredentialsRejected, Transient.
@@ -102,7 +102,7 @@ class Slack(OAuthPlatform):
             raise CredentialsRejected(error.message, suggested_action=error.suggested_action) from error
         return AuthorizedAccount(identity, Grant(dict(credentials), external_id=identity.external_id))
 
-    def identify(self, grant: Grant) -> Identity:
+    def check_and_identify(self, grant: Grant) -> Identity:
         """Adapter method that checks that the app can still use the Slack channel, or that the webhook still exists."""
         if grant.credentials:
             return webhook.probe_and_identify_webhook(self._webhook(grant.credentials))

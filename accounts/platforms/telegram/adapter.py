@@ -36,7 +36,7 @@ class Telegram(Platform):
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send"})
 
-    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
+    def connect_with_credentials(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Adapter method that connects a Telegram chat, if the bot's token is valid and the bot may post to the chat.
 
         Raises CredentialsRejected, Transient.
@@ -50,7 +50,7 @@ class Telegram(Platform):
         grant = Grant(credentials=given, tokens=chat.fields_to_store(), external_id=external_id)
         return AuthorizedAccount(identity=chat.identity(external_id), grant=grant)
 
-    def identify(self, grant: Grant) -> Identity:
+    def check_and_identify(self, grant: Grant) -> Identity:
         """Adapter method that checks whether the bot of a connected Telegram chat still exists and may post there.
 
         Raises TokenExpired if the chat has a new id, ReauthRequired, Transient.

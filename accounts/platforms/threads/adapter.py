@@ -56,7 +56,7 @@ class Threads(MetaPlatform):
     }
     searches = {"publish": posts.find_possibly_published_post}
 
-    def application(self) -> ThreadsApplication:
+    def oauth_application(self) -> ThreadsApplication:
         """Adapter method that returns the operator's OAuth app at Threads, from the settings."""
         api = unversioned_address(self.graph_api_url())
         return ThreadsApplication(

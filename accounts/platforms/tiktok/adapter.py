@@ -39,7 +39,7 @@ class TikTok(OAuthPlatform):
     irreversible = frozenset({"finish", "create"})
     revoked_tokens = ("access_token",)  # revoking this token ends the whole grant
 
-    def application(self) -> TikTokApplication:
+    def oauth_application(self) -> TikTokApplication:
         """Adapter method that returns the operator's OAuth app at TikTok, from the settings."""
         site = self.platform_setting("AUTH_BASE", SITE).rstrip("/")
         return TikTokApplication(

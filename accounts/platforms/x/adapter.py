@@ -57,7 +57,7 @@ class X(OAuthPlatform):
         """Method of X's adapter: return what is stored with the tokens: the user name, for the URLs of posts."""
         return {"username": identity.handle}
 
-    def application(self) -> XApplication:
+    def oauth_application(self) -> XApplication:
         """Method of X's adapter: return the operator's OAuth app, from the settings."""
         return XApplication(
             self.platform_setting("CLIENT_ID"),

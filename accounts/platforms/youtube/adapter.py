@@ -39,7 +39,7 @@ class YouTube(OAuthPlatform):
     settles_seconds = 0.0
     revoked_tokens = ("refresh_token",)  # revoking this token also revokes the access tokens
 
-    def application(self) -> YouTubeApplication:
+    def oauth_application(self) -> YouTubeApplication:
         """Adapter method that returns the operator's OAuth client for YouTube, from the settings.
 
         The setting AUTH_BASE replaces the URLs of Google's OAuth.

@@ -86,13 +86,13 @@ def test_the_sandbox_account_is_named_after_workspace_and_platform() -> None:
     sandbox = Sandbox(Mastodon())
     identity = sandbox.identity_for_workspace("wsp_1")
     assert identity == Identity("sandbox-wsp_1", handle="sandbox.mastodon", display_name="Mastodon sandbox")
-    assert sandbox.identify(GRANT) == identity
+    assert sandbox.check_and_identify(GRANT) == identity
 
 
 def test_sandbox_accounts_are_not_connected_renewed_or_revoked() -> None:
     sandbox = Sandbox(Mastodon())
     with pytest.raises(ConnectionUnavailable):
-        sandbox.connect({})
+        sandbox.connect_with_credentials({})
     assert sandbox.refresh_grant(GRANT) is GRANT
     sandbox.revoke_grant(GRANT)
 

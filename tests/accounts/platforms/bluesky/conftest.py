@@ -49,7 +49,7 @@ def credentials(pds: FakeBluesky) -> dict[str, str]:
 
 @pytest.fixture
 def grant(bluesky: Bluesky, credentials: dict[str, str]) -> Grant:
-    return bluesky.connect(credentials).grant
+    return bluesky.connect_with_credentials(credentials).grant
 
 
 @pytest.fixture

@@ -24,7 +24,9 @@ from tests.fakes.http_server import Answer
 
 def connect_scripted(bluesky: Bluesky, server: ScriptedServer, **session: Any) -> Any:
     server.answers.setdefault(CREATE_SESSION, Answer.of_json({**SESSION, **session}))
-    return bluesky.connect({"identifier": "alice.test", "app_password": "secret-secret", "service": server.url})
+    return bluesky.connect_with_credentials(
+        {"identifier": "alice.test", "app_password": "secret-secret", "service": server.url}
+    )
 
 
 @pytest.mark.parametrize("default", [True, False], ids=["operator's service", "owner's service"])
@@ -34,7 +36,7 @@ def test_an_app_password_connects_the_account(bluesky: Bluesky, pds: FakeBluesky
     credentials = {"identifier": f"@{HANDLE} ", "app_password": APP_PASSWORD}
     credentials |= {} if default else {"service": pds.url + "/"}
 
-    grant = bluesky.connect(credentials).grant
+    grant = bluesky.connect_with_credentials(credentials).grant
 
     assert (grant.external_id, grant.credentials) == (did, credentials)
     assert (set(grant.tokens), grant.tokens["pds"]) == ({"access", "refresh", "pds"}, pds.url)
@@ -71,7 +73,7 @@ def test_without_a_did_document_the_service_is_the_accounts_server(
 ) -> None:
     pds.announce_endpoint(None)
 
-    assert bluesky.connect(credentials).grant.tokens["pds"] == pds.url
+    assert bluesky.connect_with_credentials(credentials).grant.tokens["pds"] == pds.url
 
 
 @pytest.mark.parametrize("endpoint", ["https://10.0.0.1", "https://169.254.169.254/latest", "file:///etc/passwd", "x"])
@@ -81,7 +83,7 @@ def test_a_did_document_cannot_name_an_internal_address(
     pds.announce_endpoint(endpoint)
 
     with pytest.raises(CredentialsRejected):
-        bluesky.connect(credentials)
+        bluesky.connect_with_credentials(credentials)
 
 
 @pytest.mark.parametrize(
@@ -92,13 +94,13 @@ def test_a_service_address_that_is_not_allowed_is_rejected(bluesky: Bluesky, set
     settings.OUTBOUND_ALLOW_LOOPBACK = False
 
     with pytest.raises(CredentialsRejected):
-        bluesky.connect({"identifier": HANDLE, "app_password": APP_PASSWORD, "service": service})
+        bluesky.connect_with_credentials({"identifier": HANDLE, "app_password": APP_PASSWORD, "service": service})
 
 
 @pytest.mark.parametrize("wrong", [{"app_password": "wrong-wrong"}, {"identifier": "mallory.test"}])
 def test_wrong_credentials_are_rejected(bluesky: Bluesky, credentials: dict[str, str], wrong: dict[str, str]) -> None:
     with pytest.raises(CredentialsRejected) as caught:
-        bluesky.connect({**credentials, **wrong})
+        bluesky.connect_with_credentials({**credentials, **wrong})
 
     assert caught.value.message == "Bluesky does not accept this identifier with this app password."
 
@@ -113,12 +115,12 @@ def test_the_accounts_own_password_is_rejected_and_its_session_ended(
         pds.drop_next(DELETE_SESSION)
 
     with pytest.raises(CredentialsRejected) as caught:
-        bluesky.connect({**credentials, "identifier": "bob.test", "app_password": own_password})
+        bluesky.connect_with_credentials({**credentials, "identifier": "bob.test", "app_password": own_password})
 
     assert caught.value.message.startswith("This is the account's own password.")
     assert caught.value.suggested_action == "Make an app password in Bluesky's settings and connect with that."
     assert (pds.sessions_created, pds.requests_to(DELETE_SESSION)) == (1, 1)
-    assert bluesky.connect({**credentials, "identifier": "bob.test"}).identity.handle == "bob.test"
+    assert bluesky.connect_with_credentials({**credentials, "identifier": "bob.test"}).identity.handle == "bob.test"
 
 
 def test_a_request_for_a_second_factor_is_answered_with_advice(bluesky: Bluesky, scripted: ScriptedServer) -> None:

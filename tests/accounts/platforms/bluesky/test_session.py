@@ -31,7 +31,7 @@ def test_a_deactivated_account_is_disconnected(bluesky: Bluesky, scripted: Scrip
     scripted.answers[GET_SESSION] = Answer.of_json({"did": DID, "handle": HANDLE, "active": False})
 
     with pytest.raises(ReauthRequired):
-        bluesky.identify(scripted_grant)
+        bluesky.check_and_identify(scripted_grant)
 
 
 def test_tokens_are_renewed_with_the_refresh_token_even_after_a_lost_response(
@@ -45,7 +45,7 @@ def test_tokens_are_renewed_with_the_refresh_token_even_after_a_lost_response(
 
     assert renewed.tokens["pds"] == pds.url
     assert renewed.credentials == grant.credentials
-    assert bluesky.identify(renewed).external_id == grant.external_id
+    assert bluesky.check_and_identify(renewed).external_id == grant.external_id
     assert pds.sessions_created == 1
 
 
@@ -57,7 +57,7 @@ def test_an_expired_refresh_token_is_replaced_by_a_sign_in_with_the_did(
 
     renewed = bluesky.refresh_grant(replace(grant, credentials={**grant.credentials, "identifier": "former-name.test"}))
 
-    assert bluesky.identify(renewed).external_id == grant.external_id
+    assert bluesky.check_and_identify(renewed).external_id == grant.external_id
     assert (pds.refreshes, pds.sessions_created) == (0, 2)
 
 

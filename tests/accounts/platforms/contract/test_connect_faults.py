@@ -62,7 +62,7 @@ def test_a_connection_says_whose_account_it_is(world: World) -> None:
     assert (identity.handle, identity.display_name, identity.profile_url) == (handle, name, address)
     assert_harmless(identity)
     assert grant.external_id == identity.external_id
-    again = get_adapter(world.name).identify(grant)
+    again = get_adapter(world.name).check_and_identify(grant)
     assert (again.external_id, again.handle, again.profile_url) == (identity.external_id, handle, address)
     assert not [secret for secret in [*secrets_in(grant), *secrets_of(world)] if secret in f"{connection!r}"]
 

@@ -45,7 +45,7 @@ def grant(world: World, clock: Any) -> Grant:
 
 def test_each_call_that_fails_when_an_account_is_asked_whose_it_is(world: World, grant: Grant) -> None:
     def act() -> None:
-        get_adapter(world.name).identify(grant)
+        get_adapter(world.name).check_and_identify(grant)
 
     assert list(failures(world, "identify", act, secrets_in(grant), calls_of(world, act))) == []
 
@@ -54,13 +54,13 @@ def test_no_answer_makes_an_account_another_one_or_brings_harm_into_it(world: Wo
     adapter = get_adapter(world.name)
 
     def act() -> None:
-        adapter.identify(grant)
+        adapter.check_and_identify(grant)
 
     for call in calls_of(world, act):
         for body in altered_answers(world, call, act) if call not in world.trusted else ():
             answer_next(world, call, body)
             identities: list[Identity] = []
-            error = error_of(lambda said=identities: said.append(adapter.identify(grant)), secrets_in(grant))  # type: ignore[misc]
+            error = error_of(lambda said=identities: said.append(adapter.check_and_identify(grant)), secrets_in(grant))  # type: ignore[misc]
             assert error is None or type(error) in (Transient, ReauthRequired)
             for identity in identities:
                 assert_harmless(identity)
@@ -70,14 +70,14 @@ def test_no_answer_makes_an_account_another_one_or_brings_harm_into_it(world: Wo
 @pytest.mark.parametrize("platform_name", [name for name in WORLDS if WORLDS[name].method == "oauth" and name != "slack"])
 def test_the_grant_of_another_account_is_refused(world: World, grant: Grant) -> None:
     with pytest.raises(ReauthRequired):
-        get_adapter(world.name).identify(replace(grant, external_id="999"))
+        get_adapter(world.name).check_and_identify(replace(grant, external_id="999"))
 
 
 def test_access_that_was_taken_away_needs_its_owner(world: World, grant: Grant) -> None:
     world.withdraw()
 
     with pytest.raises((TokenExpired, ReauthRequired)):
-        get_adapter(world.name).identify(grant)
+        get_adapter(world.name).check_and_identify(grant)
     with pytest.raises(ReauthRequired):
         get_adapter(world.name).refresh_grant(grant)
 
@@ -89,13 +89,13 @@ def test_a_renewed_grant_opens_the_same_account_with_new_tokens(world: World, cl
     if world.lives:
         world.expire(clock)
         with pytest.raises(TokenExpired):
-            adapter.identify(grant)
+            adapter.check_and_identify(grant)
     else:
         clock.shift(world.renewable_after)
 
     renewed = adapter.refresh_grant(grant)
 
-    assert adapter.identify(renewed).external_id == renewed.external_id == grant.external_id
+    assert adapter.check_and_identify(renewed).external_id == renewed.external_id == grant.external_id
     assert set(renewed.tokens) == set(grant.tokens)
     assert renewed.tokens != grant.tokens
     if grant.expires_at:
@@ -103,7 +103,7 @@ def test_a_renewed_grant_opens_the_same_account_with_new_tokens(world: World, cl
         assert renewed.expires_at - grant.expires_at >= world.renewable_after
         assert renewed.expires_at > datetime.now(UTC)
     clock.shift(world.renewable_after)
-    assert adapter.identify(adapter.refresh_grant(renewed)).external_id == grant.external_id
+    assert adapter.check_and_identify(adapter.refresh_grant(renewed)).external_id == grant.external_id
 
 
 @pytest.mark.parametrize("platform_name", RENEWED)
@@ -174,7 +174,7 @@ def test_where_tokens_are_not_renewed_the_owner_has_to_come(world: World, grant:
     with pytest.raises(ReauthRequired):
         get_adapter(world.name).refresh_grant(grant)
 
-    assert get_adapter(world.name).identify(grant)
+    assert get_adapter(world.name).check_and_identify(grant)
 
 
 def test_disconnecting_ends_the_access_where_that_can_be_done(world: World, grant: Grant) -> None:

@@ -143,7 +143,7 @@ class World:
     def is_open(self, grant: Grant) -> bool:
         """Whether the access that was given is still good at the platform."""
         try:
-            get_adapter(self.name).identify(grant)
+            get_adapter(self.name).check_and_identify(grant)
         except (TokenExpired, ReauthRequired):
             return False
         return True
@@ -178,7 +178,7 @@ class World:
         """The account, connected by the adapter alone."""
         adapter = get_adapter(self.name)
         if self.method == "credentials":
-            return adapter.connect(self.credentials())
+            return adapter.connect_with_credentials(self.credentials())
         authorization = adapter.begin_oauth(state="state-1", redirect_uri=redirect_uri(), given=self.given())
         stored = json.loads(json.dumps(dict(authorization.stored)))
         code = self.grant(authorization.url)

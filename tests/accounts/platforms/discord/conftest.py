@@ -32,4 +32,4 @@ def discord() -> Discord:
 
 @pytest.fixture
 def grant(discord: Discord, webhook: FakeWebhook) -> Grant:
-    return discord.connect({"webhook_url": webhook.url}).grant
+    return discord.connect_with_credentials({"webhook_url": webhook.url}).grant

@@ -14,11 +14,11 @@ from tests.fakes.http_server import Answer
 def test_a_webhook_connects_its_channel(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, settings: Settings
 ) -> None:
-    connection = discord.connect({"webhook_url": f" {webhook.url}\n"})
+    connection = discord.connect_with_credentials({"webhook_url": f" {webhook.url}\n"})
 
     assert connection.grant.tokens == {"channel_id": webhook.channel_id, "guild_id": webhook.guild_id}
     assert (connection.identity.avatar_url, connection.grant.expires_at) == ("", None)
-    assert discord.identify(connection.grant) == connection.identity
+    assert discord.check_and_identify(connection.grant) == connection.identity
     agent = server.requests[0].headers["user-agent"]
     assert re.fullmatch(r"DiscordBot \(https?://\S+, \d+\.\d+\.\d+\)", agent)
     assert settings.BASE_URL in agent
@@ -33,7 +33,7 @@ def test_every_host_and_version_of_discord_leads_to_the_api(
 ) -> None:
     address = f"https://{host}/api{version}/webhooks/{webhook.id}/{webhook.token}"
 
-    assert discord.connect({"webhook_url": address}).identity.external_id == webhook.id
+    assert discord.connect_with_credentials({"webhook_url": address}).identity.external_id == webhook.id
 
 
 def test_addresses_at_the_operators_server_are_accepted(
@@ -44,7 +44,7 @@ def test_addresses_at_the_operators_server_are_accepted(
         for path in ("", "/api", "/api/v10"):
             server.refuse_next(GET, Answer.of_json({"id": webhook.id, "name": "News"}))
             address = f"{server.url}{path}/webhooks/{webhook.id}/{webhook.token}"
-            assert discord.connect({"webhook_url": address}).identity.external_id == webhook.id
+            assert discord.connect_with_credentials({"webhook_url": address}).identity.external_id == webhook.id
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_addresses_at_the_operators_server_are_accepted(
 )
 def test_other_addresses_are_rejected_without_a_request(discord: Discord, server: FakeDiscord, address: str) -> None:
     with pytest.raises(CredentialsRejected):
-        discord.connect({"webhook_url": address})
+        discord.connect_with_credentials({"webhook_url": address})
 
     assert server.requests == ()
 
@@ -83,7 +83,7 @@ def test_without_a_server_of_the_operator_only_discords_addresses_are_accepted(
 
     for address in (webhook.url, f"{webhook.url}!"):
         with pytest.raises(CredentialsRejected) as caught:
-            discord.connect({"webhook_url": address})
+            discord.connect_with_credentials({"webhook_url": address})
         assert webhook.token not in repr(caught.value)
 
     assert server.requests == ()
@@ -93,9 +93,9 @@ def test_an_avatar_is_shown_only_with_a_valid_hash(discord: Discord, server: Fak
     avatar = "a_bb71f469c158984e265093a81b3397fb"
     valid, hostile = server.add_webhook("News", avatar=avatar), server.add_webhook("", avatar="../../evil.example/a?b=")
 
-    identity = discord.connect({"webhook_url": valid.url}).identity
+    identity = discord.connect_with_credentials({"webhook_url": valid.url}).identity
     assert identity.avatar_url == f"https://cdn.discordapp.com/avatars/{valid.id}/{avatar}.png"
-    identity = discord.connect({"webhook_url": hostile.url}).identity
+    identity = discord.connect_with_credentials({"webhook_url": hostile.url}).identity
     assert (identity.avatar_url, identity.handle) == ("", f"webhook {hostile.id}")
 
 
@@ -123,7 +123,7 @@ def test_each_answer_to_a_connection_raises_the_matching_error(
     server.refuse_next(GET, Answer.of_json(answer, status))
 
     with pytest.raises(PlatformError) as caught:
-        discord.connect({"webhook_url": webhook.url})
+        discord.connect_with_credentials({"webhook_url": webhook.url})
 
     assert type(caught.value) is error
 
@@ -132,11 +132,11 @@ def test_each_answer_to_a_connection_raises_the_matching_error(
 def test_no_error_shows_the_token(discord: Discord, server: FakeDiscord, webhook: FakeWebhook, status: int) -> None:
     address = webhook.url.replace(webhook.token, "short-token")  # longer ones are removed from all texts of platforms
     webhook.token = "short-token"
-    grant = discord.connect({"webhook_url": address}).grant
+    grant = discord.connect_with_credentials({"webhook_url": address}).grant
     echo = {"message": f"no route for /webhooks/{webhook.id}/{webhook.token}", "code": 0}
     server.refuse_next(GET, Answer.of_json(echo, status), times=2)
 
-    for verb in (lambda: discord.connect(grant.credentials), lambda: discord.identify(grant)):
+    for verb in (lambda: discord.connect_with_credentials(grant.credentials), lambda: discord.check_and_identify(grant)):
         with pytest.raises(PlatformError) as caught:
             verb()
         assert webhook.token not in f"{caught.value!r} {caught.value.__cause__!r} {grant!r}"

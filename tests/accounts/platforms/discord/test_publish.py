@@ -68,7 +68,7 @@ def test_the_permalink_of_a_message_in_a_thread_is_in_the_thread(
 
 def test_a_message_in_a_forum_starts_a_thread(discord: Discord, server: FakeDiscord) -> None:
     forum = server.add_webhook("Forum", forum=True)
-    grant = discord.connect({"webhook_url": forum.url}).grant
+    grant = discord.connect_with_credentials({"webhook_url": forum.url}).grant
 
     with pytest.raises(ContentRejected, match="must have a thread_name or thread_id"):
         send(discord, grant, "Hello")

@@ -76,13 +76,13 @@ def test_a_page_token_outlives_the_login_until_the_person_loses_the_role(
         server.add_page("Other", admin="alice")
         bakery, other = connect_all(facebook, server)
         clock.shift(timedelta(days=400))
-        assert facebook.identify(bakery.grant).external_id == page_id
+        assert facebook.check_and_identify(bakery.grant).external_id == page_id
 
         server.leave("alice", page_id)
 
         with pytest.raises(TokenExpired):
-            facebook.identify(bakery.grant)
-        assert facebook.identify(other.grant).display_name == "Other"
+            facebook.check_and_identify(bakery.grant)
+        assert facebook.check_and_identify(other.grant).display_name == "Other"
 
 
 def test_disconnecting_one_page_leaves_the_others_connected(facebook: Facebook, server: FakeFacebook, page_id: str) -> None:
@@ -93,4 +93,4 @@ def test_disconnecting_one_page_leaves_the_others_connected(facebook: Facebook, 
     facebook.revoke_grant(bakery.grant)
 
     assert len(server.requests) == before
-    assert facebook.identify(other.grant).display_name == "Other"
+    assert facebook.check_and_identify(other.grant).display_name == "Other"

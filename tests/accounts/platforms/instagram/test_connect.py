@@ -63,4 +63,4 @@ def test_a_personal_account_is_rejected_and_disconnected(instagram: Instagram, s
         connect(instagram, server)
     assert "business or creator" in caught.value.suggested_action
     with pytest.raises(ReauthRequired):
-        instagram.identify(grant)
+        instagram.check_and_identify(grant)

@@ -145,7 +145,7 @@ def test_the_application_for_pages_also_connects_the_member_if_its_scopes_allow_
 
     assert (member.identity.external_id, member.identity.handle) == (f"{MEMBER}-p", "Alice")
     assert member.identity.profile_url == "https://www.linkedin.com/in/alice"
-    assert linkedin.identify(linkedin.refresh_grant(member.grant)) == member.identity
+    assert linkedin.check_and_identify(linkedin.refresh_grant(member.grant)) == member.identity
     Account(linkedin, member.grant).publish(post("Hello", first_comment="First!"))
     assert [made["comments"] for made in server.posts(f"{MEMBER}-p")] == [[(f"{MEMBER}-p", "First!")]]
     assert page.identity.external_id == PAGE
@@ -161,6 +161,6 @@ def test_an_application_with_the_advertising_api_connects_members_and_pages(
     connections = connect(server, "member")
 
     assert [each.identity.external_id for each in connections] == [MEMBER, PAGE]
-    assert [linkedin.identify(linkedin.refresh_grant(each.grant)) for each in connections] == [
+    assert [linkedin.check_and_identify(linkedin.refresh_grant(each.grant)) for each in connections] == [
         each.identity for each in connections
     ]

@@ -63,7 +63,7 @@ def test_the_pages_that_a_member_may_post_for_are_connected(linkedin: LinkedIn, 
     for each in (page, nameless):
         assert each.scopes == tuple(PAGES_SCOPES)
         assert set(each.grant.tokens) == {"access_token", "refresh_token", "application"}
-        assert linkedin.identify(each.grant) == each.identity
+        assert linkedin.check_and_identify(each.grant) == each.identity
 
 
 def test_the_development_tier_describes_pages_one_by_one(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
@@ -78,7 +78,7 @@ def test_the_development_tier_describes_pages_one_by_one(linkedin: LinkedIn, ser
         *(f"page{number}" for number in range(1000, 1020)),
         *(str(number) for number in range(1020, 1025)),
     ]
-    assert linkedin.identify(connections[-1].grant).handle == "page1024"
+    assert linkedin.check_and_identify(connections[-1].grant).handle == "page1024"
 
 
 def test_the_error_for_a_member_without_pages_names_the_member(server: FakeLinkedIn) -> None:
@@ -172,7 +172,7 @@ def test_a_page_is_disconnected_when_the_member_loses_the_role(
     server.set_role("Alice", "2414183", role, state=state)
 
     with pytest.raises(ReauthRequired):
-        page.adapter.identify(page.grant)
+        page.adapter.check_and_identify(page.grant)
 
 
 def test_without_a_refresh_token_the_owner_connects_again(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
@@ -191,7 +191,7 @@ def test_disconnecting_a_page_leaves_the_other_pages_of_the_login_connected(link
 
     linkedin.revoke_grant(first)
 
-    assert linkedin.identify(second).handle == "5"
+    assert linkedin.check_and_identify(second).handle == "5"
 
 
 def test_tokens_are_renewed_by_the_application_that_they_were_issued_to(page: Account, member: Account) -> None:
@@ -201,7 +201,7 @@ def test_tokens_are_renewed_by_the_application_that_they_were_issued_to(page: Ac
 
     older = {name: value for name, value in member.grant.tokens.items() if name != "application"}
     renewed = member.adapter.refresh_grant(replace(member.grant, tokens=older))
-    assert member.adapter.identify(renewed).external_id == MEMBER
+    assert member.adapter.check_and_identify(renewed).external_id == MEMBER
 
 
 def test_tokens_of_an_application_that_is_not_set_up_are_not_sent(

@@ -43,7 +43,7 @@ def credentials(server: FakeMastodon) -> dict[str, str]:
 
 @pytest.fixture
 def grant(mastodon: Mastodon, credentials: dict[str, str]) -> Grant:
-    return mastodon.connect(credentials).grant
+    return mastodon.connect_with_credentials(credentials).grant
 
 
 @pytest.fixture

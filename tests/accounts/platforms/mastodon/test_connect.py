@@ -19,13 +19,13 @@ from tests.fakes.mastodon_methods import INSTANCE, OLD_INSTANCE, VERIFY
 
 
 def connect_scripted(mastodon: Mastodon, server: ScriptedServer) -> Any:
-    return mastodon.connect({"instance": server.url, "access_token": "secret-token"})
+    return mastodon.connect_with_credentials({"instance": server.url, "access_token": "secret-token"})
 
 
 def test_a_pasted_token_connects_the_account_with_its_servers_limits(mastodon: Mastodon, server: FakeMastodon) -> None:
     token = server.add_account("alice")
 
-    connection = mastodon.connect({"instance": f"{server.url}/@alice", "access_token": f" {token}\n"})
+    connection = mastodon.connect_with_credentials({"instance": f"{server.url}/@alice", "access_token": f" {token}\n"})
 
     assert connection.identity.external_id == f"{server.account_id('alice')}@127.0.0.1:{server.port}"
     assert connection.grant.credentials["access_token"] == token
@@ -84,7 +84,7 @@ def test_an_instance_that_is_not_allowed_is_rejected(mastodon: Mastodon, setting
     settings.OUTBOUND_ALLOW_LOOPBACK = False
 
     with pytest.raises(CredentialsRejected):
-        mastodon.connect({"instance": written, "access_token": "t"})
+        mastodon.connect_with_credentials({"instance": written, "access_token": "t"})
     with pytest.raises(CredentialsRejected):
         mastodon.begin_oauth(state="s", redirect_uri="https://publish.example/", given={"instance": written})
 
@@ -92,7 +92,7 @@ def test_an_instance_that_is_not_allowed_is_rejected(mastodon: Mastodon, setting
 @pytest.mark.parametrize("token", ["two words", "two\r\nlines", "naïve", " "])
 def test_an_invalid_token_is_rejected_before_any_request(mastodon: Mastodon, scripted: ScriptedServer, token: str) -> None:
     with pytest.raises(CredentialsRejected):
-        mastodon.connect({"instance": scripted.url, "access_token": token})
+        mastodon.connect_with_credentials({"instance": scripted.url, "access_token": token})
 
     assert scripted.calls == []
 
@@ -138,7 +138,7 @@ def test_a_token_that_cannot_read_is_rejected_with_the_scopes_that_it_needs(
     token = server.add_account("alice", scopes) if scopes else "wrong"
 
     with pytest.raises(CredentialsRejected) as caught:
-        mastodon.connect({"instance": server.url, "access_token": token})
+        mastodon.connect_with_credentials({"instance": server.url, "access_token": token})
 
     assert message in caught.value.message
     needed = "read:accounts, read:statuses, write:statuses, write:media"
@@ -149,7 +149,9 @@ def test_a_token_that_cannot_read_is_rejected_with_the_scopes_that_it_needs(
 def test_the_narrowest_scopes_are_enough(mastodon: Mastodon, server: FakeMastodon, identity: str) -> None:
     token = server.add_account("alice", [identity, "read:statuses", "write:statuses", "write:media"])
 
-    assert mastodon.connect({"instance": server.url, "access_token": token}).identity.handle.startswith("alice@")
+    assert mastodon.connect_with_credentials({"instance": server.url, "access_token": token}).identity.handle.startswith(
+        "alice@"
+    )
 
 
 def test_a_token_of_an_application_is_rejected_in_the_servers_words(mastodon: Mastodon, scripted: ScriptedServer) -> None:
@@ -162,11 +164,11 @@ def test_a_token_of_an_application_is_rejected_in_the_servers_words(mastodon: Ma
 def test_an_account_is_identified_by_its_id_not_by_its_name(mastodon: Mastodon, scripted: ScriptedServer) -> None:
     grant = connect_scripted(mastodon, scripted).grant
     scripted.answers[VERIFY] = Answer.of_json({**ALICE, "username": "alicia"})
-    assert mastodon.identify(grant).handle.startswith("alicia@")
+    assert mastodon.check_and_identify(grant).handle.startswith("alicia@")
 
     scripted.answers[VERIFY] = Answer.of_json({**ALICE, "id": "2"})
     with pytest.raises(ReauthRequired):
-        mastodon.identify(grant)
+        mastodon.check_and_identify(grant)
 
 
 def test_a_disabled_account_is_disconnected_in_the_servers_words(
@@ -175,7 +177,7 @@ def test_a_disabled_account_is_disconnected_in_the_servers_words(
     server.disable("alice")
 
     with pytest.raises(ReauthRequired, match="currently disabled"):
-        mastodon.identify(grant)
+        mastodon.check_and_identify(grant)
 
 
 def test_a_pasted_token_is_neither_renewed_nor_revoked(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
@@ -183,7 +185,7 @@ def test_a_pasted_token_is_neither_renewed_nor_revoked(mastodon: Mastodon, serve
         mastodon.refresh_grant(grant)
     mastodon.revoke_grant(grant)
 
-    assert mastodon.identify(grant).external_id == grant.external_id
+    assert mastodon.check_and_identify(grant).external_id == grant.external_id
 
 
 @pytest.mark.parametrize(

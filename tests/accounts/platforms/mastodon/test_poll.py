@@ -56,7 +56,7 @@ def test_the_poll_of_a_thread_is_its_first_segments(mastodon: Mastodon, server: 
 def test_a_servers_own_limits_are_those_of_the_account(mastodon: Mastodon, server: FakeMastodon) -> None:
     server.set_poll_limits(PollLimits(10, 200, 90, 604_800))
 
-    connection = mastodon.connect({"instance": server.url, "access_token": server.add_account("bob")})
+    connection = mastodon.connect_with_credentials({"instance": server.url, "access_token": server.add_account("bob")})
 
     rules = mastodon.capabilities_for(
         AccountLimitsAndScopes(connection.identity.external_id, connection.identity.limits)

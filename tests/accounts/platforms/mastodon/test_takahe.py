@@ -43,9 +43,11 @@ def test_a_pasted_token_needs_the_wide_scopes(mastodon: Mastodon, takahe: FakeTa
     wide = takahe.issue_token("alice", ["read", "write"])
     narrow = takahe.issue_token("alice", ["read:accounts", "read:statuses", "write:statuses", "write:media"])
 
-    assert mastodon.connect({"instance": takahe.url, "access_token": wide}).identity.handle.startswith("alice@")
+    assert mastodon.connect_with_credentials({"instance": takahe.url, "access_token": wide}).identity.handle.startswith(
+        "alice@"
+    )
     with pytest.raises(CredentialsRejected) as caught:
-        mastodon.connect({"instance": takahe.url, "access_token": narrow})
+        mastodon.connect_with_credentials({"instance": takahe.url, "access_token": narrow})
     assert "or read and write if the server has no narrower ones" in caught.value.suggested_action
 
 
@@ -61,7 +63,7 @@ def test_a_revoked_token_disconnects_the_account_at_every_step(
             step(mastodon, grant, content, *([progress] if progress else []))
         assert caught.value.message == "The server refuses the account: Invalid Bearer token"
     with pytest.raises(ReauthRequired):
-        mastodon.identify(grant)
+        mastodon.check_and_identify(grant)
     assert takahe.statuses("alice") == []
 
 

@@ -88,7 +88,7 @@ def test_a_thread_continues_after_a_lost_response(
 
 def test_each_segment_has_its_own_constant_key(mastodon: Mastodon) -> None:
     with FakeMastodon() as server:  # which knows the keys again
-        grant = mastodon.connect({"instance": server.url, "access_token": server.add_account("alice")}).grant
+        grant = mastodon.connect_with_credentials({"instance": server.url, "access_token": server.add_account("alice")}).grant
         progress = go_to("create", mastodon, grant, THREE)
         for _ in range(2):
             twice = [step(mastodon, grant, THREE, progress) for _ in range(2)]
@@ -133,7 +133,7 @@ def test_segments_are_checked_with_the_servers_limits_before_the_first_is_publis
     mastodon: Mastodon, server: FakeMastodon
 ) -> None:
     server.set_max_characters(300)
-    connection = mastodon.connect({"instance": server.url, "access_token": server.add_account("alice")})
+    connection = mastodon.connect_with_credentials({"instance": server.url, "access_token": server.add_account("alice")})
     grant = Grant(connection.grant.credentials, connection.grant.tokens, limits=connection.identity.limits)
     content = post("One", thread=[{"text": "a" * 295}], spoiler_text="Warning")
 

@@ -86,6 +86,6 @@ def test_a_long_lived_token_expires_after_sixty_days(world: Any) -> None:
 
         clock.shift(SIXTY_DAYS)
         with pytest.raises(TokenExpired):
-            get_adapter(world.name).identify(renewed)
+            get_adapter(world.name).check_and_identify(renewed)
         with pytest.raises(ReauthRequired):
             get_adapter(world.name).refresh_grant(renewed)

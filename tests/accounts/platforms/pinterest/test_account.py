@@ -102,7 +102,7 @@ def test_a_suspended_account_is_disconnected(server: FakePinterest, grant: Grant
     server.suspend("alice")
 
     with pytest.raises(ReauthRequired, match="suspended"):
-        Pinterest().identify(grant)
+        Pinterest().check_and_identify(grant)
 
 
 def test_disconnecting_revokes_both_tokens(server: FakePinterest, grant: Grant) -> None:

@@ -43,7 +43,7 @@ def slack() -> Slack:
 def grant(request: pytest.FixtureRequest, slack: Slack, server: FakeSlack, channel: Channel) -> Grant:
     """The grant of the channel, by the app and by a webhook."""
     if request.param == "webhook":
-        return slack.connect({"webhook_url": server.add_webhook(channel)}).grant
+        return slack.connect_with_credentials({"webhook_url": server.add_webhook(channel)}).grant
     [connection] = install(slack, server)
     return connection.grant
 

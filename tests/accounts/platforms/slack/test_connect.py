@@ -24,11 +24,11 @@ from tests.fakes.slack import ACCESS, AUTH_TEST, LIST, TEAM, WEBHOOK, Channel, F
 def test_a_webhook_is_connected_without_a_message(slack: Slack, server: FakeSlack, channel: Channel) -> None:
     url = server.add_webhook(channel)
 
-    connection = slack.connect({"webhook_url": f" {url}/ "})
+    connection = slack.connect_with_credentials({"webhook_url": f" {url}/ "})
 
     [(webhook_id, secret)] = channel.webhooks.items()
     assert connection.identity.external_id == connection.grant.external_id == f"{TEAM}/{webhook_id}"
-    assert slack.identify(connection.grant) == connection.identity
+    assert slack.check_and_identify(connection.grant) == connection.identity
     assert server.messages(channel) == []
     assert secret not in f"{connection.identity} {connection!r}"
 
@@ -46,7 +46,7 @@ def test_a_webhook_is_connected_without_a_message(slack: Slack, server: FakeSlac
 )
 def test_other_addresses_are_rejected_without_a_request(slack: Slack, server: FakeSlack, url: str) -> None:
     with pytest.raises(CredentialsRejected):
-        slack.connect({"webhook_url": url})
+        slack.connect_with_credentials({"webhook_url": url})
     assert server.requests == ()
 
 
@@ -58,7 +58,7 @@ def test_a_webhook_that_does_not_work_is_rejected(slack: Slack, server: FakeSlac
     channel.archived = broken == "archived"
 
     with pytest.raises(CredentialsRejected):
-        slack.connect({"webhook_url": url[:-1] + "x" if broken == "secret" else url})
+        slack.connect_with_credentials({"webhook_url": url[:-1] + "x" if broken == "secret" else url})
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,10 @@ def test_an_error_of_the_server_does_not_disconnect_the_webhook(
     slack: Slack, server: FakeSlack, channel: Channel, answer: Answer, error: type[Transient], wait: float | None
 ) -> None:
     url = server.add_webhook(channel)
-    grant = slack.connect({"webhook_url": url}).grant
+    grant = slack.connect_with_credentials({"webhook_url": url}).grant
     server.refuse_next(WEBHOOK, answer, times=2)
 
-    for ask in (lambda: slack.connect({"webhook_url": url}), lambda: slack.identify(grant)):
+    for ask in (lambda: slack.connect_with_credentials({"webhook_url": url}), lambda: slack.check_and_identify(grant)):
         with pytest.raises(Transient) as caught:
             ask()
         assert (type(caught.value), caught.value.retry_after) == (error, wait)
@@ -106,7 +106,7 @@ def test_an_installation_connects_the_channels_that_the_app_may_post_to(slack: S
         assert each.grant.external_id == f"{TEAM}/{channel.id}"
         assert each.grant.tokens["channel"] == {"id": channel.id, "site": server.url}
         assert (each.scopes, each.grant.expires_at) == (SCOPES, None)
-        assert slack.identify(each.grant).external_id == each.grant.external_id
+        assert slack.check_and_identify(each.grant).external_id == each.grant.external_id
 
 
 def test_a_large_workspace_is_read_in_pages_up_to_a_thousand_channels(slack: Slack, server: FakeSlack) -> None:
@@ -155,7 +155,7 @@ def test_webhooks_need_no_setting(slack: Slack, settings: Settings) -> None:
 def test_an_archived_channel_is_disconnected(slack: Slack, channel: Channel, grant: Grant) -> None:
     channel.archived = True
     with pytest.raises(ReauthRequired):
-        slack.identify(grant)
+        slack.check_and_identify(grant)
 
     channel.archived = False
-    assert slack.identify(grant).external_id == grant.external_id
+    assert slack.check_and_identify(grant).external_id == grant.external_id

@@ -125,7 +125,7 @@ def test_options_of_a_text_are_ignored_with_files(
 
 
 def test_a_webhook_carries_no_files(slack: Slack, server: FakeSlack, joined: Channel, image: MediaFile) -> None:
-    connection = slack.connect({"webhook_url": server.add_webhook(joined)})
+    connection = slack.connect_with_credentials({"webhook_url": server.add_webhook(joined)})
 
     with pytest.raises(ContentRejected, match="incoming webhook"):
         step(slack, connection.grant, with_files(image))

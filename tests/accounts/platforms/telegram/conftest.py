@@ -43,4 +43,4 @@ def channel(server: FakeTelegram, token: str) -> int:
 
 @pytest.fixture
 def grant(telegram: Telegram, token: str, channel: int) -> Grant:
-    return telegram.connect({"bot_token": token, "chat_id": "@the_news"}).grant
+    return telegram.connect_with_credentials({"bot_token": token, "chat_id": "@the_news"}).grant

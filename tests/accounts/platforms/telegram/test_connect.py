@@ -30,7 +30,7 @@ def test_a_private_chat_is_connected_by_its_id(
     chat = server.add_chat(kind, "Friends")
     server.set_member(chat, token, status, **rights)
 
-    connection = telegram.connect({"bot_token": f" {token}\n", "chat_id": f"{chat}\n"})
+    connection = telegram.connect_with_credentials({"bot_token": f" {token}\n", "chat_id": f"{chat}\n"})
 
     identity, grant = connection.identity, connection.grant
     assert (identity.external_id, identity.handle, identity.profile_url) == (str(chat), "Friends", "")
@@ -67,7 +67,7 @@ def test_a_bot_that_may_not_post_is_rejected_with_advice(
     server.set_member(chat, token, status, **rights)
 
     with pytest.raises(CredentialsRejected) as caught:
-        telegram.connect({"bot_token": token, "chat_id": str(chat)})
+        telegram.connect_with_credentials({"bot_token": token, "chat_id": str(chat)})
 
     assert message in caught.value.message
     assert caught.value.suggested_action.startswith("Add the bot to the chat and let it post there")
@@ -81,20 +81,20 @@ def test_a_member_is_rejected_in_a_group_where_only_administrators_write(
     server.silence_members(group)
 
     with pytest.raises(CredentialsRejected):
-        telegram.connect({"bot_token": token, "chat_id": str(group)})
+        telegram.connect_with_credentials({"bot_token": token, "chat_id": str(group)})
 
     server.set_member(group, token, "administrator")
-    telegram.connect({"bot_token": token, "chat_id": str(group)})
+    telegram.connect_with_credentials({"bot_token": token, "chat_id": str(group)})
 
 
 def test_a_wrong_token_and_an_unknown_chat_are_rejected(telegram: Telegram, token: str) -> None:
     for wrong in ("123:abc_DEF-1", "not-a-token"):
         with pytest.raises(CredentialsRejected, match="does not accept the bot's token") as caught:
-            telegram.connect({"bot_token": wrong, "chat_id": "@the_news"})
+            telegram.connect_with_credentials({"bot_token": wrong, "chat_id": "@the_news"})
         assert "@BotFather" in caught.value.suggested_action
 
     with pytest.raises(CredentialsRejected, match="Telegram refuses the bot: Bad Request: chat not found"):
-        telegram.connect({"bot_token": token, "chat_id": "@nobody"})
+        telegram.connect_with_credentials({"bot_token": token, "chat_id": "@nobody"})
 
 
 def test_a_group_that_became_a_supergroup_is_connected_as_a_supergroup(
@@ -104,7 +104,7 @@ def test_a_group_that_became_a_supergroup_is_connected_as_a_supergroup(
     server.set_member(group, token, "member")
     supergroup = server.upgrade(group)
 
-    connection = telegram.connect({"bot_token": token, "chat_id": str(group)})
+    connection = telegram.connect_with_credentials({"bot_token": token, "chat_id": str(group)})
 
     assert connection.grant.external_id == str(supergroup)
     assert connection.grant.tokens == {"chat_id": supergroup, "chat_type": "supergroup", "chat_username": ""}
@@ -116,7 +116,7 @@ def test_a_renamed_chat_has_the_same_external_id(
     renamed = {"id": channel, "type": "channel", "title": "Old News", "username": "old_news"}
     server.refuse_next("getChat", Answer.of_json({"ok": True, "result": renamed}))
 
-    identity = telegram.identify(grant)
+    identity = telegram.check_and_identify(grant)
 
     assert (identity.external_id, identity.handle, identity.display_name) == (str(channel), "@old_news", "Old News")
 

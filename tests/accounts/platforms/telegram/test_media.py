@@ -160,7 +160,7 @@ class Opened:
 def test_files_are_opened_for_each_request_and_closed_after_it(telegram: Telegram, server: FakeTelegram, token: str) -> None:
     group = server.add_chat("group", "Friends")
     server.set_member(group, token, "member")
-    grant = telegram.connect({"bot_token": token, "chat_id": str(group)}).grant
+    grant = telegram.connect_with_credentials({"bot_token": token, "chat_id": str(group)}).grant
     supergroup = server.upgrade(group)
     opened = Opened()
     media = [replace(picture(), open=opened), replace(picture(), open=opened)]

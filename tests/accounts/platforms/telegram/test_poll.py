@@ -55,7 +55,7 @@ def test_votes_are_public_if_the_chat_allows_it(
 ) -> None:
     group = server.add_chat("supergroup", "The Crew", username="the_crew")
     server.set_member(group, token, "administrator")
-    in_group = telegram.connect({"bot_token": token, "chat_id": "@the_crew"}).grant
+    in_group = telegram.connect_with_credentials({"bot_token": token, "chat_id": "@the_crew"}).grant
     publish(telegram, in_group, "What next?", poll={**ASKED, "anonymous": False})
     assert server.messages(group)[0].item["anonymous"] is False
 

@@ -91,7 +91,7 @@ def test_the_permalink_depends_on_the_kind_of_chat(
 ) -> None:
     chat = server.add_chat(kind, "Chat", username=username)
     server.set_member(chat, token, "administrator", can_post_messages=True)
-    grant = telegram.connect({"bot_token": token, "chat_id": str(chat)}).grant
+    grant = telegram.connect_with_credentials({"bot_token": token, "chat_id": str(chat)}).grant
 
     published = publish(telegram, grant, "Hello")
 
@@ -165,7 +165,7 @@ def group(server: FakeTelegram, token: str) -> int:
 
 @pytest.fixture
 def group_grant(telegram: Telegram, token: str, group: int) -> Grant:
-    return telegram.connect({"bot_token": token, "chat_id": str(group)}).grant
+    return telegram.connect_with_credentials({"bot_token": token, "chat_id": str(group)}).grant
 
 
 def test_a_group_that_became_a_supergroup_gets_the_message_once(

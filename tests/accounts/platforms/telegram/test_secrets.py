@@ -56,8 +56,8 @@ def test_no_error_shows_the_token(
 
     with pytest.raises(PlatformError) as caught:
         {
-            "connect": lambda: telegram.connect(grant.credentials),
-            "identify": lambda: telegram.identify(grant),
+            "connect": lambda: telegram.connect_with_credentials(grant.credentials),
+            "identify": lambda: telegram.check_and_identify(grant),
             "publish": lambda: publish(telegram, grant, "Hello"),
             "upload": lambda: publish(telegram, grant, "Hello", picture()),
         }[verb]()

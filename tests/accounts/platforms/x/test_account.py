@@ -63,7 +63,7 @@ def test_a_suspended_account_is_disconnected(world: PlatformWorld, server: FakeX
     server.suspend("alice")
 
     with pytest.raises(ReauthRequired, match="suspended"):
-        X().identify(grant)
+        X().check_and_identify(grant)
     with pytest.raises(CredentialsRejected, match="suspended"):
         world.connection()
 
@@ -72,7 +72,7 @@ def test_without_credits_at_x_no_account_can_be_used(world: PlatformWorld, serve
     server.use_up_credits()
 
     with pytest.raises(ConnectionUnavailable) as caught:
-        X().identify(grant)
+        X().check_and_identify(grant)
     with pytest.raises(ConnectionUnavailable):
         world.connection()
 
