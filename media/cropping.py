@@ -23,7 +23,7 @@ _MIRRORED_WIDTH, _MIRRORED_HEIGHT = (2, 3, 6, 7), (3, 4, 7, 8)
 _SWAPS_SIDES = (5, 6, 7, 8)
 
 
-def ratio_in_words(ratio: float) -> str:
+def format_ratio(ratio: float) -> str:
     """Return a ratio of width to height as people write it, such as 4:5 or 1.91:1."""
     exact = Fraction(f"{ratio:.4g}")
     simple = exact.numerator <= 20 and exact.denominator <= 20

@@ -9,7 +9,7 @@ from config import outbound
 from config.api.errors import ApiError, ValidationFailed
 from config.api.request_limits import OUTBOUND_SECONDS, limit_outbound_requests
 from config.api.uploads import ReceivedFile, UploadTempFiles, too_large_error
-from media.file_types import max_upload_bytes
+from media.file_types import max_upload_bytes_for_beginning
 
 MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -26,7 +26,7 @@ def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Re
         for _ in range(MAX_REDIRECTS + 1):
             file = spool.begin_upload(filename)
             try:
-                response = outbound.download(url, cast(IO[bytes], file), max_bytes=max_upload_bytes())
+                response = outbound.download(url, cast(IO[bytes], file), max_bytes=max_upload_bytes_for_beginning())
             except outbound.OutboundError as error:
                 raise _download_error(error) from error
             if response.status == 200:
@@ -43,7 +43,7 @@ def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Re
 
 def _download_error(error: outbound.OutboundError) -> ApiError:
     if isinstance(error, outbound.ResponseTooLarge):
-        return too_large_error(max_upload_bytes())
+        return too_large_error(max_upload_bytes_for_beginning())
     if isinstance(error, outbound.DestinationForbidden):
         return _refused("not_allowed", f"Files cannot be fetched from this URL: {error}")
     if isinstance(error, outbound.NotSent):

@@ -21,9 +21,9 @@ from django.utils.http import content_disposition_header, parse_etags
 from config.api.error_handlers import error_response
 from config.api.errors import ApiError, NotFound
 from config.api.views import require_safe_with_json_error
-from media.backend_limits import guarded_storage_call
+from media.backend_limits import limit_storage_call
 from media.errors import RangeNotSatisfiable
-from media.links import FileLink, download_name, verify_link
+from media.links import FileLink, filename_in_link, verify_and_read_link
 from media.models import MediaAsset
 from media.storage import open_range, signed_bucket_file_url, stored_size
 from workspaces.selectors import undeleted_workspaces
@@ -49,7 +49,7 @@ class FileToServe:
 def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpResponseBase:
     """Serve the stored media file of a signed link (GET or HEAD). All invalid links get the same 404 response."""
     try:
-        link = verify_link(media_id, filename, request.GET)
+        link = verify_and_read_link(media_id, filename, request.GET)
         stored = _find_file(link)
         response = _response(request, link, stored)
     except ApiError as error:
@@ -74,7 +74,7 @@ def _find_file(link: FileLink) -> FileToServe:
         etag = PurePosixPath(key).stem  # keys are unique
     if not key:
         raise NotFound()
-    disposition = content_disposition_header(not mime_type.startswith(INLINE_TYPES), download_name(asset, key))
+    disposition = content_disposition_header(not mime_type.startswith(INLINE_TYPES), filename_in_link(asset, key))
     return FileToServe(key, mime_type, f'"{etag}"', disposition or "attachment")
 
 
@@ -88,7 +88,7 @@ def _response(request: HttpRequest, link: FileLink, stored: FileToServe) -> Http
     if link.kind != "direct" and (response := _redirect(request, link, stored)):
         return response
     try:
-        with guarded_storage_call():
+        with limit_storage_call():
             size = stored_size(stored.key)
             span = _span(request, size, stored.etag)
             start, length = span or (0, size)

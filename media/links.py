@@ -67,7 +67,7 @@ def signed_preview_url(asset: MediaAsset) -> str:
     return signed_file_url(asset) if asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF) else ""
 
 
-def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileLink:
+def verify_and_read_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileLink:
     """Verify the signature and the expiry of a requested media link, and return the link's content.
 
     Raises NotFound if the link is incomplete, altered or expired.
@@ -85,7 +85,7 @@ def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileL
     return link
 
 
-def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaFile:
+def media_file_for_adapter(asset: MediaAsset, alt_text: str | None = None) -> MediaFile:
     """Return a media asset with a signed link, valid for a day, as the MediaFile that platform adapters get.
 
     `alt_text` replaces the asset's own.
@@ -101,7 +101,7 @@ def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaF
     )
 
 
-def download_name(asset: MediaAsset, key: str) -> str:
+def filename_in_link(asset: MediaAsset, key: str) -> str:
     """Return a media asset's file name in signed links: its name with the suffix of the stored file type."""
     return "".join(_name(asset, key))
 
@@ -109,7 +109,7 @@ def download_name(asset: MediaAsset, key: str) -> str:
 def _signed_url(asset: MediaAsset, kind: LinkKind, seconds: int) -> str:
     key = asset.thumbnail_key if kind == "thumbnail" else asset.storage_key
     expires = int(timezone.now().timestamp()) + seconds
-    link = FileLink(asset.id, download_name(asset, key), kind, expires)
+    link = FileLink(asset.id, filename_in_link(asset, key), kind, expires)
     query = urlencode({"form": kind, "expires": expires, "signature": _signer().signature(str(link))})
     return f"{settings.BASE_URL}/files/{asset.id}/{quote(link.filename, safe='')}?{query}"
 

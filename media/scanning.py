@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from config.api.errors import PayloadTooLarge
-from media.backend_limits import reserve_backend_thread
+from media.backend_limits import reserve_thread_to_wait_for_backend
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
 
 logger = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ def scan_for_malware(path: Path) -> MalwareScanResult:
     if settings.MEDIA_SCANNER == "none":
         return MalwareScanResult("not_scanned")
     size = path.stat().st_size
-    with reserve_backend_thread(), path.open("rb") as file:
+    with reserve_thread_to_wait_for_backend(), path.open("rb") as file:
         try:
             clamd = _clamd(size)
             _require_clean(clamd.scan(iter(lambda: file.read(CHUNK_BYTES), b"")))
@@ -78,7 +78,7 @@ def scan_for_malware(path: Path) -> MalwareScanResult:
     return MalwareScanResult("clean", _engine(clamd))
 
 
-def probe_scanner_limits() -> list[str]:
+def find_too_low_scanner_limits() -> list[str]:
     """Test the malware scanning of the largest upload; returns descriptions of the scanner's size limits that are too low.
 
     Takes some seconds if uploads of hundreds of megabytes are allowed. Raises OSError if the scanner does not answer.

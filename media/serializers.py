@@ -16,7 +16,7 @@ from config.api.paging import PageQuery, page_serializer_class
 from config.api.serializers import StrictSerializer, dry_run_serializer_class
 from config.api.uploads import Base64FileField, MultipartFileField, UploadRules
 from config.outbound import DestinationNotAllowed, check_url_without_lookup
-from media.file_types import SUFFIXES, max_upload_bytes
+from media.file_types import SUFFIXES, max_upload_bytes_for_beginning
 from media.links import signed_file_url
 from media.models import MediaAsset
 
@@ -95,7 +95,7 @@ MEDIA_UPLOAD_RULES = UploadRules(
     form_serializer=UploadFormSerializer,
     json_serializers=(UploadContentSerializer, UploadFromUrlSerializer),
     mime_types=tuple(SUFFIXES),
-    max_bytes_by_path=max_upload_bytes,
+    max_bytes_by_path=max_upload_bytes_for_beginning,
 )
 
 

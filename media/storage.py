@@ -68,7 +68,7 @@ def stored_size(key: str) -> int:
         return default_storage.size(key)
 
 
-def stored_time(key: str) -> datetime:
+def time_when_stored(key: str) -> datetime:
     """Return the time at which the media storage got a file. Raises FileNotFoundError, ServiceUnavailable."""
     with _converted_errors():
         return default_storage.get_modified_time(key)

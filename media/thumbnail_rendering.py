@@ -12,7 +12,7 @@ from django.conf import settings
 from PIL import Image, ImageCms
 
 from media.inspection.bounds import MAX_WORKING_BYTES
-from media.inspection.ffmpeg import DEMUXERS, run_with_limits
+from media.inspection.ffmpeg import DEMUXERS, run_ffmpeg_with_limits
 from media.inspection.image_metadata import exif_orientation
 from media.inspection.images import decode_semaphore, parse_image_layout
 from media.inspection.webp import BYTES_PER_PIXEL
@@ -34,7 +34,7 @@ ROTATIONS_BY_ORIENTATION = {
 }
 
 
-class NoFrame(Exception):
+class NoVideoFrame(Exception):
     """The error raised if ffmpeg cannot extract a frame of a video for its thumbnail."""
 
 
@@ -72,8 +72,8 @@ def render_video_thumbnail(
 ) -> Thumbnail | None:
     """Render the thumbnail of an uploaded video from one of its frames with ffmpeg; returns None if FFMPEG is not set.
 
-    `opened` opens the video as a local file; `sides` is its displayed size. Raises NoFrame, subprocess.TimeoutExpired, and
-    the errors of `opened`.
+    `opened` opens the video as a local file; `sides` is its displayed size. Raises NoVideoFrame, subprocess.TimeoutExpired,
+    and the errors of `opened`.
     """
     if not settings.FFMPEG:
         return None
@@ -85,9 +85,9 @@ def render_video_thumbnail(
         *("-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"),
     ]
     with opened() as file:
-        result = run_with_limits(call, seconds=FFMPEG_SECONDS, memory=FFMPEG_MEMORY_BYTES, stdin=file)
+        result = run_ffmpeg_with_limits(call, seconds=FFMPEG_SECONDS, memory=FFMPEG_MEMORY_BYTES, stdin=file)
     if result.returncode != 0 or len(result.stdout) != 3 * width * height:
-        raise NoFrame(f"ffmpeg ended with {result.returncode} and {len(result.stdout)} bytes.")
+        raise NoVideoFrame(f"ffmpeg ended with {result.returncode} and {len(result.stdout)} bytes.")
     return _encode(Image.frombytes("RGB", (width, height), result.stdout))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from config.jobs.worker_loop import WorkerLoop
-from media.services.thumbnails import LOOP_NAME, claim_asset_for_thumbnail, make_thumbnail
+from media.services.thumbnails import LOOP_NAME, claim_asset_for_thumbnail, make_thumbnail_or_schedule_retry
 
 
 class ThumbnailLoop(WorkerLoop):
@@ -15,5 +15,5 @@ class ThumbnailLoop(WorkerLoop):
         asset = claim_asset_for_thumbnail()
         if asset is None:
             return False
-        make_thumbnail(asset)
+        make_thumbnail_or_schedule_retry(asset)
         return True

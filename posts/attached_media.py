@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from accounts.platforms.types import MediaFile, MediaInfo
 from config.api.errors import ValidationFailed
 from config.db.writes import Write
-from media.links import adapter_media_file
+from media.links import media_file_for_adapter
 from media.models import MediaAsset
 from media.selectors import assets_by_id
-from media.services import media_use_deletions, set_media_used_by_post
+from media.services import set_media_used_by_post, writes_that_delete_media_uses
 from posts.content import MediaWrite
 from posts.models import PostGroup
 
@@ -75,7 +75,7 @@ def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
     assets = workspace_assets_by_id(group.workspace_id, attached_media_ids(group))
     if gone := [media_id for media_id in attached_media_ids(group) if media_id not in assets]:
         raise MediaGone(gone)
-    return tuple(adapter_media_file(assets[each["media_id"]], each.get("alt_text")) for each in group.media)
+    return tuple(media_file_for_adapter(assets[each["media_id"]], each.get("alt_text")) for each in group.media)
 
 
 def protect_group_media_from_deletion(group: PostGroup) -> None:
@@ -96,7 +96,7 @@ def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
 
 def media_protection_ends(groups: Iterable[PostGroup]) -> list[Write]:
     """Return the writes that end the protection of the media attached to post groups, so that they can be deleted."""
-    return media_use_deletions([group.id for group in groups if group.media])
+    return writes_that_delete_media_uses([group.id for group in groups if group.media])
 
 
 def attached_media_ids(group: PostGroup) -> list[str]:

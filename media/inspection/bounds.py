@@ -48,7 +48,7 @@ def truncated_file_error(what: str) -> MediaTypeNotAllowed:
     return MediaTypeNotAllowed(f"The {what} is cut off.")
 
 
-def check_pixels(width: int, height: int) -> None:
+def check_pixel_limits(width: int, height: int) -> None:
     """Refuse an uploaded image that has no pixels, more than MEDIA_MAX_PIXELS, or too long a side."""
     if not width or not height:
         raise MediaTypeNotAllowed("The image has no pixels.")
@@ -60,7 +60,7 @@ def check_pixels(width: int, height: int) -> None:
         raise MediaTypeNotAllowed(f"The image has a side of {max(width, height):,} pixels; {MAX_SIDE:,} are taken.")
 
 
-def check_animation(width: int, height: int, frames: int) -> None:
+def check_animation_limits(width: int, height: int, frames: int) -> None:
     """Refuse an uploaded animation that has too many frames, or too many pixels in all frames together."""
     if frames > MAX_FRAMES:
         raise MediaTypeNotAllowed(f"The animation has more than {MAX_FRAMES:,} frames.")

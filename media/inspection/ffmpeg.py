@@ -34,7 +34,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 """
 
 
-def run_with_limits(
+def run_ffmpeg_with_limits(
     call: list[str], *, seconds: int, memory: int, stdin: IO[bytes] | int = subprocess.DEVNULL
 ) -> subprocess.CompletedProcess[bytes]:
     """Run ffprobe or ffmpeg with limits on time and memory (in bytes), and return the result with its standard output.
@@ -63,7 +63,7 @@ def refuse_file_without_video_by_ffprobe(path: Path, mime_type: str) -> None:
         *("-show_entries", "stream=codec_type", "-of", "json", f"file:{path.absolute()}"),
     ]
     try:
-        result = run_with_limits(call, seconds=FFPROBE_SECONDS, memory=FFPROBE_MEMORY_BYTES)
+        result = run_ffmpeg_with_limits(call, seconds=FFPROBE_SECONDS, memory=FFPROBE_MEMORY_BYTES)
     except subprocess.TimeoutExpired:
         logger.warning("ffprobe did not finish reading an upload within %d seconds; its look is skipped.", FFPROBE_SECONDS)
         return

@@ -13,8 +13,8 @@ from media.inspection.bounds import (
     MAX_DECODED_PIXELS,
     CpuTimeLimit,
     broken_file_error,
-    check_animation,
-    check_pixels,
+    check_animation_limits,
+    check_pixel_limits,
     truncated_file_error,
 )
 from media.inspection.types import ImageLayout
@@ -83,14 +83,14 @@ def parse_gif_layout(content: bytes) -> ImageLayout:
     if len(content) < 13:
         raise truncated_file_error("image")
     width, height = struct.unpack_from("<HH", content, 6)
-    check_pixels(width, height)
+    check_pixel_limits(width, height)
     frames, end = list[Block](), 0
     for block in blocks(content):
         if block.kind == _IMAGE:
             frames.append(block)
             left, top, frame_width, frame_height = struct.unpack_from("<4H", content, block.start + 1)
-            check_pixels(left + frame_width, top + frame_height)
-            check_animation(width, height, len(frames))
+            check_pixel_limits(left + frame_width, top + frame_height)
+            check_animation_limits(width, height, len(frames))
         end = block.end
     if not frames:
         raise broken_file_error("image")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from PIL.JpegImagePlugin import JpegImageFile
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import broken_file_error, check_pixels, truncated_file_error
+from media.inspection.bounds import broken_file_error, check_pixel_limits, truncated_file_error
 from media.inspection.image_metadata import EXIF_PREFIX
 from media.inspection.types import ImageLayout
 
@@ -49,7 +49,7 @@ class _Frame:
     progressive: bool
     samplings: tuple[tuple[int, int], ...]  # sampling factors of each component: horizontal, vertical
 
-    def coefficient_bytes(self) -> int:
+    def memory_bytes_for_coefficients(self) -> int:
         """Return the bytes of memory for the coefficients of a JPEG that can be decoded only after all its scans are read.
 
         No pixel can be decoded before.
@@ -128,7 +128,7 @@ def parse_jpeg_layout(content: bytes) -> ImageLayout:
         frames=1,
         end=end,
         exif=exif,
-        working_bytes=frame.coefficient_bytes() if buffered else 0,
+        working_bytes=frame.memory_bytes_for_coefficients() if buffered else 0,
         decode=lambda: _decode(content, coded, frame),
     )
 
@@ -137,7 +137,7 @@ def _read_frame(segment: Segment, content: bytes) -> _Frame:
     precision, height, width, count = struct.unpack_from(">BHHB", content, segment.body)
     if precision != 8:
         raise MediaTypeNotAllowed(f"The image is a JPEG of {precision} bits, which browsers do not show.")
-    check_pixels(width, height)
+    check_pixel_limits(width, height)
     table = content[segment.body + 6 : segment.body + 6 + 3 * count]
     samplings = tuple((byte >> 4, byte & 15) for byte in table[1::3])
     if len(table) != 3 * count or not count or not all(1 <= side <= 4 for pair in samplings for side in pair):

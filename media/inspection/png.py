@@ -16,8 +16,8 @@ from media.inspection.bounds import (
     MAX_DECODED_PIXELS,
     CpuTimeLimit,
     broken_file_error,
-    check_animation,
-    check_pixels,
+    check_animation_limits,
+    check_pixel_limits,
     truncated_file_error,
 )
 from media.inspection.types import ImageLayout
@@ -76,7 +76,7 @@ def parse_png_layout(content: bytes) -> ImageLayout:
     if header is None:
         raise truncated_file_error("image") if len(content) < 33 else broken_file_error("image")
     width, height, depth, colour, compression, filtering, interlace = header
-    check_pixels(width, height)
+    check_pixel_limits(width, height)
     if colour not in _COLOURS or depth not in _COLOURS[colour][1] or compression or filtering or interlace > 1:
         raise broken_file_error("image")
     still, animated, exif, end = _Frame(width, height), list[_Frame](), b"", 0
@@ -85,7 +85,7 @@ def parse_png_layout(content: bytes) -> ImageLayout:
             raise broken_file_error("image")
         if chunk.kind == b"fcTL":
             animated.append(_read_frame(chunk.content_of(content), width, height))
-            check_animation(width, height, len(animated))
+            check_animation_limits(width, height, len(animated))
         elif chunk.kind == b"IDAT":
             still.parts.append((chunk.start + 8, chunk.end - 4))
         elif chunk.kind == b"fdAT" and animated:

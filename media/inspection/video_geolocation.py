@@ -180,7 +180,7 @@ def _freed(box: Box) -> _Edit:
 def _webm_edits(path: Path) -> Iterator[_Edit]:
     with ElementFile(path) as file:
         segment, end = find_segment_and_end(file)
-        for element in file.elements(segment.body, end):
+        for element in file.elements_between(segment.body, end):
             if element.id == TAGS:
                 yield from _tag_edits(file, element)
 

@@ -43,9 +43,9 @@ class ElementFile(BoundedVideoFile):
         """Yield the child elements of a WebM element; raises MediaTypeNotAllowed if the parent's size is unknown."""
         if parent.end is None:
             raise broken_file_error("video")
-        return self.elements(parent.body, parent.end)
+        return self.elements_between(parent.body, parent.end)
 
-    def elements(self, at: int, end: int) -> Iterator[Element]:
+    def elements_between(self, at: int, end: int) -> Iterator[Element]:
         """Yield the WebM elements between two file offsets; an element of unknown size is followed by its child elements."""
         while at < end:
             element = self._element(at, end)
@@ -96,10 +96,10 @@ def find_segment_and_end(file: ElementFile) -> tuple[Element, int]:
 
     Raises MediaTypeNotAllowed if data follow the segment.
     """
-    first = next(file.elements(0, file.size))
+    first = next(file.elements_between(0, file.size))
     if first.id != EBML or first.end is None:
         raise broken_file_error("video")
-    segment = next(file.elements(first.end, file.size), None)
+    segment = next(file.elements_between(first.end, file.size), None)
     if segment is None:
         raise truncated_file_error("video")
     if segment.id != SEGMENT:
@@ -118,17 +118,17 @@ def webm_dimensions_and_duration(path: Path) -> tuple[int, int, float]:
     with ElementFile(path) as file:
         segment, end = find_segment_and_end(file)
         sides: list[tuple[int, int]] = []
-        clock = _Clock(file)
-        for element in file.elements(segment.body, end):
+        calculator = _DurationCalculator(file)
+        for element in file.elements_between(segment.body, end):
             if element.id == INFO:
-                clock.read_info(element)
+                calculator.read_info(element)
             elif element.id == TRACKS:
                 sides += _video_sides(file, element)
             else:
-                clock.add(element)
-        if not sides or not clock.clusters:
+                calculator.add_element(element)
+        if not sides or not calculator.clusters:
             raise MediaTypeNotAllowed("The file holds no video.")
-        return *max(sides, key=lambda pair: pair[0] * pair[1]), clock.seconds()
+        return *max(sides, key=lambda pair: pair[0] * pair[1]), calculator.seconds()
 
 
 def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]]:
@@ -147,7 +147,7 @@ def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]
         yield (height, width) if abs(roll) == 90 else (width, height)
 
 
-class _Clock:
+class _DurationCalculator:
     """The calculation of a WebM video's duration, from the file's header or else the timestamps of its last cluster."""
 
     def __init__(self, file: ElementFile) -> None:
@@ -168,7 +168,7 @@ class _Clock:
         if not self.scale:
             raise broken_file_error("video")
 
-    def add(self, element: Element) -> None:
+    def add_element(self, element: Element) -> None:
         """Add a cluster (a group of frames) to the calculation of a WebM video's duration.
 
         For a cluster of unknown size, this is called for each element inside as well.

@@ -14,8 +14,8 @@ from media.inspection.bounds import (
     MAX_DECODED_PIXELS,
     CpuTimeLimit,
     broken_file_error,
-    check_animation,
-    check_pixels,
+    check_animation_limits,
+    check_pixel_limits,
     truncated_file_error,
 )
 from media.inspection.types import ImageLayout
@@ -85,9 +85,9 @@ def parse_webp_layout(content: bytes) -> ImageLayout:
         width, height = (_u24(content, parts[0].body + 4 + offset) + 1 for offset in (0, 3))
     else:
         width, height = _sides(content, parts[0])
-    check_pixels(width, height)
+    check_pixel_limits(width, height)
     animated = [part for part in parts if part.kind == b"ANMF"]
-    check_animation(width, height, len(animated))
+    check_animation_limits(width, height, len(animated))
     frames = [_read_frame(content, part, width, height) for part in animated]
     if not animated:
         frames.append(_frame_of(content, parts))
@@ -133,7 +133,7 @@ def _sides(content: bytes, picture: Chunk) -> tuple[int, int]:
             raise truncated_file_error("image")
     else:
         raise broken_file_error("image")
-    check_pixels(*sides)
+    check_pixel_limits(*sides)
     return sides
 
 

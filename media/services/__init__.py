@@ -9,7 +9,7 @@ from media.services.pending import purge_pending_files
 from media.services.quota import correct_quota_counters
 from media.services.reconcile import find_orphaned_and_missing_files, remove_files_without_row
 from media.services.upload import upload_media
-from media.services.uses import media_use_deletions, set_media_used_by_post
+from media.services.uses import set_media_used_by_post, writes_that_delete_media_uses
 
 __all__ = [
     "correct_quota_counters",
@@ -17,11 +17,11 @@ __all__ = [
     "delete_media",
     "find_orphaned_and_missing_files",
     "mark_media_deleted_in_workspaces_to_purge",
-    "media_use_deletions",
     "purge_deleted_files",
     "purge_pending_files",
     "remove_files_without_row",
     "set_alt_text",
     "set_media_used_by_post",
     "upload_media",
+    "writes_that_delete_media_uses",
 ]

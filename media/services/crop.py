@@ -11,8 +11,8 @@ from config.api.caller import Caller
 from config.api.errors import ValidationFailed, missing_or_foreign_id_error
 from config.api.uploads import ReceivedFile
 from media import selectors, storage
-from media.backend_limits import guarded_storage_call
-from media.cropping import MAX_RATIO, MIN_RATIO, CropPosition, crop_to_ratio, ratio_in_words
+from media.backend_limits import limit_storage_call
+from media.cropping import MAX_RATIO, MIN_RATIO, CropPosition, crop_to_ratio, format_ratio
 from media.errors import MediaTypeNotAllowed
 from media.models import MediaAsset
 from media.services.upload import upload_media
@@ -31,11 +31,11 @@ def crop_image(*, caller: Caller, media_id: str, ratio: float, position: CropPos
     if asset.kind != MediaAsset.Kind.IMAGE:
         raise MediaTypeNotAllowed("Only images can be cropped here.")
     try:
-        with guarded_storage_call(), storage.open_file(asset.storage_key) as file:
+        with limit_storage_call(), storage.open_file(asset.storage_key) as file:
             content = file.read()
     except FileNotFoundError as error:  # deleted a moment ago
         raise missing_or_foreign_id_error(None, "media asset") from error
-    name = f"{PurePosixPath(asset.filename).stem} {ratio_in_words(ratio).replace(':', '-')}"
+    name = f"{PurePosixPath(asset.filename).stem} {format_ratio(ratio).replace(':', '-')}"
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as cropped:
         cropped.write(crop_to_ratio(content, asset.mime_type, ratio, position))
         cropped.flush()

@@ -17,10 +17,10 @@ from config.api.caller import Caller
 from config.api.errors import missing_or_foreign_id_error
 from config.api.plan import ResourcePlan, check_plan, row_fields
 from media import selectors, storage
-from media.backend_limits import guarded_storage_call
+from media.backend_limits import limit_storage_call
 from media.errors import MediaInUse
 from media.models import MediaAsset
-from media.services.quota import release_quota
+from media.services.quota import subtract_from_used_quota
 from workspaces.retention import workspaces_to_purge
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
         asset.fence += 1  # invalidates the claim of a worker making its thumbnail
         if not dry_run:
             asset.save()
-            release_quota(asset.workspace_id, asset.size_bytes)
+            subtract_from_used_quota(asset.workspace_id, asset.size_bytes)
             transaction.on_commit(lambda: _remove_unused_files([asset]))
         record_entry(
             caller=caller,
@@ -69,7 +69,7 @@ def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
     done = 0
     for asset in deleted:
         try:
-            with guarded_storage_call():
+            with limit_storage_call():
                 _remove_unused_file("storage_key", asset.storage_key)
                 _remove_unused_file("thumbnail_key", asset.thumbnail_key)
             done += 1

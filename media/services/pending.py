@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from config.api.errors import ServiceUnavailable
 from media import selectors, storage
-from media.backend_limits import guarded_storage_call
+from media.backend_limits import limit_storage_call
 from media.models import PendingFile
-from media.services.quota import add_to_used_quota, release_quota
+from media.services.quota import add_to_used_quota, subtract_from_used_quota
 
 logger = logging.getLogger(__name__)
 MIN_PENDING_AGE = timedelta(hours=1)  # longer than an unacknowledged write can take
@@ -56,7 +56,7 @@ def abandon_pending_file(key: str) -> bool:
     if not row.abandoned:
         row.abandoned = True
         row.save(update_fields=["abandoned"])
-        release_quota(row.workspace_id, row.size_bytes)
+        subtract_from_used_quota(row.workspace_id, row.size_bytes)
     return True
 
 
@@ -67,9 +67,9 @@ def remove_pending_file_if_unused(key: str) -> bool:
     """
     try:
         # Without a row, an asset has adopted the file or the purge removed it.
-        if not abandon_pending_file(key) and selectors.is_file_of_asset(key):
+        if not abandon_pending_file(key) and selectors.is_storage_key_of_asset(key):
             return False
-        with guarded_storage_call():
+        with limit_storage_call():
             storage.remove_file(key)
         PendingFile.objects.filter(storage_key=key).delete()
     except Exception as error:  # any error of the database or the storage client

@@ -25,12 +25,12 @@ def add_to_used_quota(workspace_id: str, size: int) -> None:
         raise _exceeded(workspace_id, size)
 
 
-def release_quota(workspace_id: str, size: int) -> None:
+def subtract_from_used_quota(workspace_id: str, size: int) -> None:
     """Subtract a file's bytes from a workspace's used media quota, in the caller's transaction."""
     MediaUsage.objects.filter(workspace_id=workspace_id).update(used_bytes=F("used_bytes") - size)
 
 
-def check_quota(workspace_id: str, size: int) -> None:
+def check_file_fits_quota(workspace_id: str, size: int) -> None:
     """Check, without counting it, that a file fits into the workspace's media quota. Raises MediaQuotaExceeded."""
     if settings.MEDIA_QUOTA_BYTES and selectors.used_quota_bytes(workspace_id) + size > settings.MEDIA_QUOTA_BYTES:
         raise _exceeded(workspace_id, size)

@@ -37,7 +37,7 @@ def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None])
     """Remove stored media files without a row, unless an asset uses them by now; returns the number of removed files."""
     removed = 0
     for key in keys:
-        if not selectors.is_file_of_asset(key):
+        if not selectors.is_storage_key_of_asset(key):
             storage.remove_file(key)
             report(f"removed {key}")
             removed += 1
@@ -47,7 +47,7 @@ def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None])
 def _is_orphan(key: str) -> bool:
     """Return whether a stored media file without a database row still exists and is too old for a current upload."""
     try:
-        return timezone.now() - storage.stored_time(key) > MIN_ORPHAN_AGE
+        return timezone.now() - storage.time_when_stored(key) > MIN_ORPHAN_AGE
     except FileNotFoundError:
         return False
 

@@ -47,7 +47,7 @@ def claim_asset_for_thumbnail() -> MediaAsset | None:
     return None
 
 
-def make_thumbnail(asset: MediaAsset) -> None:
+def make_thumbnail_or_schedule_retry(asset: MediaAsset) -> None:
     """Create and store the thumbnail of a media asset that this worker has claimed, or schedule a retry if that fails.
 
     Nothing is kept if the asset was deleted or the claim has expired. The last attempt that fails is given up. Failures are

@@ -14,12 +14,12 @@ from config.api.plan import ResourcePlan, check_plan, row_fields
 from config.api.uploads import ReceivedFile, UploadTempFiles, too_large_error
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from media import inspection, scanning, selectors, storage
-from media.backend_limits import guarded_storage_call
+from media.backend_limits import limit_storage_call
 from media.fetching import fetch_from_url
-from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes
+from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes_for_beginning
 from media.models import MediaAsset
 from media.services.pending import adopt_pending_file, remove_pending_file_if_unused, store_and_count_pending_file
-from media.services.quota import add_to_used_quota, check_quota
+from media.services.quota import add_to_used_quota, check_file_fits_quota
 from media.services.thumbnails import LOOP_NAME
 
 MAX_FILENAME_LENGTH = 255
@@ -47,12 +47,14 @@ def upload_media(
     """
     workspace_id = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, workspace_id, "media.upload", body_field="workspace_id")
-    with UploadTempFiles(max_upload_bytes) as spool:
+    with UploadTempFiles(max_upload_bytes_for_beginning) as spool:
         file = upload or fetch_from_url(source_url, spool, workspace_id=workspace_id)
         asset, file = _examine(file)
         asset.workspace_id, asset.alt_text = workspace_id, alt_text
         asset.filename = _display_filename(filename or file.filename, asset.mime_type)
-        check_quota(workspace_id, asset.size_bytes)  # and again where the bytes are counted, because others upload too
+        check_file_fits_quota(
+            workspace_id, asset.size_bytes
+        )  # and again where the bytes are counted, because others upload too
         check_plan(ResourcePlan("media.upload", workspace_id, None, row_fields(asset, *PLANNED_FIELDS)))
         if dry_run:
             _record(caller, asset, dry_run=True)
@@ -121,7 +123,7 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
 def _store(caller: Caller, asset: MediaAsset, file: ReceivedFile) -> None:
     """Store an uploaded file and save its media asset; if the asset cannot be saved, the file is removed again."""
     key = storage.new_storage_key(workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type])
-    with guarded_storage_call():
+    with limit_storage_call():
         store_and_count_pending_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)
     asset.storage_key = key
     try:

@@ -27,6 +27,6 @@ def set_media_used_by_post(*, holder_id: str, media_ids: Sequence[str]) -> None:
     )
 
 
-def media_use_deletions(holder_ids: Sequence[str]) -> list[Write]:
+def writes_that_delete_media_uses(holder_ids: Sequence[str]) -> list[Write]:
     """Return the writes that unmark all media used by posts (PostGroups), so that they can be deleted."""
     return [delete_write(MediaUse, "holder_id", holder_ids)] if holder_ids else []

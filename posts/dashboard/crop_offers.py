@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from accounts.platforms.issues import Issue
-from media.cropping import MAX_RATIO, MIN_RATIO, ratio_in_words
+from media.cropping import MAX_RATIO, MIN_RATIO, format_ratio
 from media.models import MediaAsset
 from posts.dashboard.shown_groups import ShownAsset
 
@@ -31,7 +31,7 @@ class CropOffer:
 
     @property
     def label(self) -> str:
-        return ratio_in_words(self.ratio)
+        return format_ratio(self.ratio)
 
     @property
     def preview_size(self) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from media.cropping import CropPosition, crop_to_ratio, ratio_in_words
+from media.cropping import CropPosition, crop_to_ratio, format_ratio
 from media.errors import MediaTypeNotAllowed
 from media.thumbnail_rendering import ROTATIONS_BY_ORIENTATION
 
@@ -104,4 +104,4 @@ def test_an_image_that_needs_too_much_memory_is_refused() -> None:
     ("ratio", "words"), [(0.8, "4:5"), (1.911, "1.91:1"), (20, "20:1"), (0.05, "1:20"), (1, "1:1"), (1.5, "3:2")]
 )
 def test_a_ratio_in_words(ratio: float, words: str) -> None:
-    assert ratio_in_words(ratio) == words
+    assert format_ratio(ratio) == words

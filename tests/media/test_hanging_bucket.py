@@ -14,7 +14,7 @@ from pytest_django import Settings
 from config.api.errors import ServiceUnavailable
 from config.environment import storages_setting
 from media import backend_limits, object_storage
-from media.links import adapter_media_file
+from media.links import media_file_for_adapter
 from media.models import MediaAsset
 from tests import factories
 from tests.config.outbound_servers import Server, hangs
@@ -60,7 +60,7 @@ def all_threads_wait() -> Iterator[None]:
 
 def fetch(asset: MediaAsset) -> Any:
     """Fetch the file through the service by the link for platforms."""
-    parts = urlsplit(adapter_media_file(asset).url)
+    parts = urlsplit(media_file_for_adapter(asset).url)
     return Client().get(f"{parts.path}?{parts.query}")
 
 

@@ -20,7 +20,7 @@ from media.scanning import (
     EICAR_TEST_FILE,
     Clamd,
     MalwareScanResult,
-    probe_scanner_limits,
+    find_too_low_scanner_limits,
     scan_for_malware,
 )
 from tests.fakes.clamd import FakeClamd, Limits, Manner
@@ -182,7 +182,7 @@ def test_sufficient_limits_cause_no_warning(start: Start, settings: Settings) ->
     settings.MEDIA_MAX_BYTES = {"image": MIB, "video": 3 * MIB}
     start(limits=Limits(stream=3 * MIB, file=3 * MIB))
 
-    assert probe_scanner_limits() == []
+    assert find_too_low_scanner_limits() == []
     assert check_warnings(deployment=True) == []
 
 

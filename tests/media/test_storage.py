@@ -29,7 +29,7 @@ from config.api.errors import ServiceUnavailable
 from config.api.uploads import purge_upload_temp_files
 from config.environment import storages_setting
 from media import storage
-from media.links import adapter_media_file, signed_file_url
+from media.links import media_file_for_adapter, signed_file_url
 from media.models import MediaAsset
 from tests import factories
 
@@ -110,7 +110,7 @@ def test_a_stored_file_can_be_read_until_it_is_removed(place: str, upload: Path)
 
     assert (read(key), read(key), storage.stored_size(key)) == (CONTENT, CONTENT, len(CONTENT))
     assert upload.read_bytes() == CONTENT
-    assert abs(storage.stored_time(key) - timezone.now()) < timedelta(minutes=1)
+    assert abs(storage.time_when_stored(key) - timezone.now()) < timedelta(minutes=1)
 
     storage.remove_file(key)
     storage.remove_file(key)
@@ -196,7 +196,7 @@ def test_a_link_redirects_to_a_url_of_the_bucket_that_soon_expires(bucket: str, 
 
 @pytest.mark.django_db
 def test_links_for_platforms_do_not_redirect(bucket: str, upload: Path) -> None:
-    file = adapter_media_file(uploaded_asset(upload))
+    file = media_file_for_adapter(uploaded_asset(upload))
 
     whole, part = get(file.url), get(file.url, range="bytes=1000-1023")
     assert (whole.status_code, b"".join(whole.streaming_content)) == (200, CONTENT)
@@ -211,7 +211,7 @@ def test_a_file_missing_in_the_bucket_is_not_found(bucket: str, upload: Path) ->
     asset = uploaded_asset(upload)
     storage.remove_file(asset.storage_key)
 
-    assert get(adapter_media_file(asset).url).status_code == 404
+    assert get(media_file_for_adapter(asset).url).status_code == 404
 
 
 def test_old_leftovers_of_killed_processes_are_removed(incoming: Path) -> None:

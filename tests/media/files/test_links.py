@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from pytest_django import Settings
 
-from media.links import adapter_media_file, signed_file_url
+from media.links import media_file_for_adapter, signed_file_url
 from media.models import MediaAsset
 from tests.media.files.fetching import CONTENT, ETAG, NOW, MakeAsset, assert_gone, fetch
 from workspaces.models import Workspace
@@ -102,12 +102,12 @@ def test_the_thumbnail_has_its_own_link(make: MakeAsset) -> None:
 
 def test_an_adapter_gets_the_file_with_a_link_for_a_day(make: MakeAsset, clock: time_machine.Traveller) -> None:
     asset = make(filename='Öl; "Gas".jpg', alt_text="A bench")
-    file = adapter_media_file(asset)
+    file = media_file_for_adapter(asset)
 
     with file.open() as opened:
         assert opened.read() == CONTENT
     assert (file.id, file.filename, file.alt_text, file.size_bytes) == (asset.id, "Ol-Gas.jpg", "A bench", 1024)
-    assert adapter_media_file(asset, "Another").alt_text == "Another"
+    assert media_file_for_adapter(asset, "Another").alt_text == "Another"
     clock.shift(timedelta(hours=23, minutes=59))
     assert fetch(file.url).body == CONTENT
     clock.shift(timedelta(minutes=1))
@@ -118,4 +118,4 @@ def test_an_adapter_gets_the_file_with_a_link_for_a_day(make: MakeAsset, clock: 
 def test_an_adapter_gets_a_file_name_that_any_multipart_form_accepts(make: MakeAsset, filename: str) -> None:
     asset = make(filename=filename)
 
-    assert adapter_media_file(asset).filename == f"{asset.id}.jpg"
+    assert media_file_for_adapter(asset).filename == f"{asset.id}.jpg"
