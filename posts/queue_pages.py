@@ -73,7 +73,7 @@ class QueueForm(forms.Form):
 
 
 @workspace_page("GET", "POST", operation=OPERATION)
-def account_queue(page: WorkspacePage, account_id: str) -> HttpResponse:
+def show_queue_or_preview_change(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard page of an account's queue, the posts scheduled to it; a change that is sent is planned and previewed."""
     account = workspace_account_or_404(page, account_id)
     if page.request.method != "POST":

@@ -21,8 +21,8 @@ from posts.dashboard import (
     undo,
     undo_of_several,
 )
-from posts.post_files.page import apply_file, export_posts, post_files
-from posts.queue_pages import account_queue, confirm_queue_change
+from posts.post_files.page import apply_file, choose_or_compare_file, export_posts
+from posts.queue_pages import confirm_queue_change, show_queue_or_preview_change
 from posts.queue_views import QueueViewSet
 from posts.series_views import SeriesViewSet
 from posts.slot_views import SlotViewSet
@@ -57,23 +57,27 @@ urlpatterns = [
     ),
     path("workspaces/<str:workspace_id>/calendar-feeds/<str:feed_id>", CalendarFeedViewSet.as_view({"delete": "destroy"})),
     path("calendar/<str:token>.ics", serve_calendar),
-    path(f"{WORKSPACE_PATH}/calendar-feeds", calendar_feeds.calendar_feeds, name="calendar-feeds"),
+    path(f"{WORKSPACE_PATH}/calendar-feeds", calendar_feeds.list_or_create_calendar_feeds, name="calendar-feeds"),
     path(f"{WORKSPACE_PATH}/calendar-feeds/<str:feed_id>/delete", calendar_feeds.delete_feed, name="calendar-feed-delete"),
-    path(f"{WORKSPACE_PATH}/calendar", calendar.calendar, name="calendar"),
-    path(f"{WORKSPACE_PATH}/files", post_files, name="post-files"),
+    path(f"{WORKSPACE_PATH}/calendar", calendar.show_calendar, name="calendar"),
+    path(f"{WORKSPACE_PATH}/files", choose_or_compare_file, name="post-files"),
     path(f"{WORKSPACE_PATH}/files/apply", apply_file, name="post-files-apply"),
     path(f"{WORKSPACE_PATH}/files/export", export_posts, name="post-files-export"),
     path(f"{WORKSPACE_PATH}/calendar/move/<str:post_group_id>", calendar_moves.move_entry, name="calendar-move"),
-    path(f"{WORKSPACE_PATH}/compose", composer_views.compose, name="compose"),
+    path(f"{WORKSPACE_PATH}/compose", composer_views.compose_new_post, name="compose"),
     path(f"{WORKSPACE_PATH}/compose/discard", undo.discard_composer_draft, name="compose-discard"),
-    path(f"{WORKSPACE_PATH}/compose/preference", publishing_preference.publishing_preference, name="publishing-preference"),
-    path(f"{WORKSPACE_PATH}/undo", undo.undo, name="post-undo"),
-    path(f"{WORKSPACE_PATH}/approvals", approvals.approvals, name="approvals"),
+    path(
+        f"{WORKSPACE_PATH}/compose/preference",
+        publishing_preference.show_or_save_publishing_preference,
+        name="publishing-preference",
+    ),
+    path(f"{WORKSPACE_PATH}/undo", undo.undo_last_action, name="post-undo"),
+    path(f"{WORKSPACE_PATH}/approvals", approvals.list_posts_awaiting_approval, name="approvals"),
     path(f"{WORKSPACE_PATH}/posts", listing.list_posts, name="posts"),
     path(f"{WORKSPACE_PATH}/filters", saved_filters.save_current_filter, name="filter-save"),
     path(f"{WORKSPACE_PATH}/filters/<int:filter_id>/delete", saved_filters.delete_filter, name="filter-delete"),
-    path(f"{WORKSPACE_PATH}/posts/chosen", chosen_posts.chosen_posts, name="posts-chosen"),
-    path(f"{WORKSPACE_PATH}/posts/chosen/undo", undo_of_several.undo_several, name="posts-undo"),
+    path(f"{WORKSPACE_PATH}/posts/chosen", chosen_posts.preview_or_do_chosen_action, name="posts-chosen"),
+    path(f"{WORKSPACE_PATH}/posts/chosen/undo", undo_of_several.undo_last_action_on_several_posts, name="posts-undo"),
     path(f"{WORKSPACE_PATH}/posts/<str:post_group_id>", post.show_post, name="post"),
     path(f"{WORKSPACE_PATH}/posts/<str:post_group_id>/edit", composer_views.edit_post, name="post-edit"),
     path(f"{WORKSPACE_PATH}/posts/<str:post_group_id>/cancel", post.cancel_post, name="post-cancel"),
@@ -84,18 +88,18 @@ urlpatterns = [
     path(f"{WORKSPACE_PATH}/posts/<str:post_group_id>/duplicate", post.copy_to_new_draft, name="post-duplicate"),
     path(f"{WORKSPACE_PATH}/posts/<str:post_group_id>/confirm", approvals.approve_post, name="post-confirm"),
     path(f"{WORKSPACE_PATH}/posts/<str:post_group_id>/reject", approvals.reject_post, name="post-reject"),
-    path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/queue", account_queue, name="account-queue"),
+    path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/queue", show_queue_or_preview_change, name="account-queue"),
     path(
         f"{WORKSPACE_PATH}/accounts/<str:account_id>/queue/<str:plan_id>",
         confirm_queue_change,
         name="account-queue-confirm",
     ),
-    path(f"{WORKSPACE_PATH}/missed", missed.missed_posts, name="missed"),
+    path(f"{WORKSPACE_PATH}/missed", missed.list_or_send_missed_posts, name="missed"),
     path(f"{WORKSPACE_PATH}/series", series.list_series, name="series"),
-    path(f"{WORKSPACE_PATH}/series/new", series.new_series, name="series-new"),
+    path(f"{WORKSPACE_PATH}/series/new", series.preview_or_create_series, name="series-new"),
     path(f"{WORKSPACE_PATH}/series/<str:series_id>", series.show_series, name="series-one"),
-    path(f"{WORKSPACE_PATH}/series/<str:series_id>/edit", series.edit_series, name="series-edit"),
-    path(f"{WORKSPACE_PATH}/series/<str:series_id>/status", series.set_series_status, name="series-status"),
-    path(f"{WORKSPACE_PATH}/series/<str:series_id>/end", series.end_series_for_good, name="series-end"),
-    path(f"{WORKSPACE_PATH}/series/<str:series_id>/skip", series.skip_post, name="series-skip"),
+    path(f"{WORKSPACE_PATH}/series/<str:series_id>/edit", series.preview_or_save_series, name="series-edit"),
+    path(f"{WORKSPACE_PATH}/series/<str:series_id>/status", series.pause_or_resume_series, name="series-status"),
+    path(f"{WORKSPACE_PATH}/series/<str:series_id>/end", series.end_series_and_cancel_posts, name="series-end"),
+    path(f"{WORKSPACE_PATH}/series/<str:series_id>/skip", series.skip_post_of_series, name="series-skip"),
 ]

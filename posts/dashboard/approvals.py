@@ -31,7 +31,7 @@ MAX_SHOWN_CHARACTERS = 6000  # a longer post can be read and approved only on it
 
 
 @workspace_page()
-def approvals(page: WorkspacePage) -> HttpResponse:
+def list_posts_awaiting_approval(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that lists the posts awaiting approval, oldest first."""
     found = selectors.posts_awaiting_approval(
         caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")

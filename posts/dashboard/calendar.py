@@ -116,7 +116,7 @@ class WeekDay:
 
 
 @workspace_page()
-def calendar(page: WorkspacePage) -> HttpResponse:
+def show_calendar(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that shows the calendar of posts by month, week or day, or as a list of two weeks."""
     parameters = page.request.GET
     view = parameters.get("view", "") if parameters.get("view", "") in VIEWS else "month"

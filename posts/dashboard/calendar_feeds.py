@@ -15,7 +15,7 @@ CREATE_OPERATION = "calendar_feeds.create"
 
 
 @workspace_page("GET", "POST", operation=CREATE_OPERATION)
-def calendar_feeds(page: WorkspacePage) -> HttpResponse:
+def list_or_create_calendar_feeds(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: list the calendar feeds, and create one on POST. Only that response shows the feed's address."""
     created: list[CreatedFeed] = []
 

@@ -64,7 +64,7 @@ class ChosenPost:
 
 
 @workspace_page("GET", "POST", operation="posts.update")
-def chosen_posts(page: WorkspacePage) -> HttpResponse:
+def preview_or_do_chosen_action(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that does something with the chosen posts of the list, up to 100, after it has shown what.
 
     Each post is named with the version of its content once it was shown. The preview shows the text and the number of files;

@@ -57,7 +57,7 @@ SAVE_COMPOSER_DRAFT = "keep"
 
 
 @workspace_page("GET", "POST", operation="posts.create", files=True)
-def compose(page: WorkspacePage) -> HttpResponse:
+def compose_new_post(page: WorkspacePage) -> HttpResponse:
     """Dashboard page on which a person composes a new post."""
     return _respond(page, None)
 

@@ -15,7 +15,7 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 
 
 @workspace_page("GET", "POST", operation="posts.retry_missed")
-def missed_posts(page: WorkspacePage) -> HttpResponse:
+def list_or_send_missed_posts(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that lists the missed posts, and sends the chosen ones now, all of them or none.
 
     Only the accounts for which the time was missed are retried. What is not chosen stays failed.

@@ -73,7 +73,7 @@ def show_series(page: WorkspacePage, series_id: str) -> HttpResponse:
 
 
 @workspace_page("GET", "POST", operation="series.create")
-def new_series(page: WorkspacePage) -> HttpResponse:
+def preview_or_create_series(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that previews a new series and creates it; `post` in its address names a post to repeat."""
     if not page.may_write:
         raise PageRefusal(_("Your role in this workspace does not allow this. Ask an owner or admin."))
@@ -108,7 +108,7 @@ def new_series(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("GET", "POST", operation="series.update")
-def edit_series(page: WorkspacePage, series_id: str) -> HttpResponse:
+def preview_or_save_series(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard page that previews changes to a series and saves them."""
     series = _series_of_workspace(page, series_id)
     if not page.may_write:
@@ -137,7 +137,7 @@ def edit_series(page: WorkspacePage, series_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="series.update")
-def set_series_status(page: WorkspacePage, series_id: str) -> HttpResponse:
+def pause_or_resume_series(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard action that pauses a series or resumes it."""
     series = _series_of_workspace(page, series_id)
     pauses = "pause" in page.request.POST
@@ -148,7 +148,7 @@ def set_series_status(page: WorkspacePage, series_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="series.delete")
-def end_series_for_good(page: WorkspacePage, series_id: str) -> HttpResponse:
+def end_series_and_cancel_posts(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard action that ends a series and cancels its scheduled posts."""
     series = end_series(caller=page.caller, series_id=_series_of_workspace(page, series_id).id)
     withdraw_scheduled_posts(series)
@@ -157,7 +157,7 @@ def end_series_for_good(page: WorkspacePage, series_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="series.skip")
-def skip_post(page: WorkspacePage, series_id: str) -> HttpResponse:
+def skip_post_of_series(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard action that leaves out one post of a series."""
     series = _series_of_workspace(page, series_id)
     at = parse_moment(page.request.POST.get("at", ""))

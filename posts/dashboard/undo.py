@@ -119,7 +119,7 @@ def undo_offer_of_deletion(before: PostGroup) -> UndoOffer | None:
 
 
 @workspace_page("POST", operation="posts.update")
-def undo(page: WorkspacePage) -> HttpResponse:
+def undo_last_action(page: WorkspacePage) -> HttpResponse:
     """Dashboard action that undoes what the signed-in person has just done, as the token in the address says."""
     token = page.request.GET.get("token", "")
     try:

@@ -36,7 +36,7 @@ def keep_undo_of_several(page: WorkspacePage, offers: Sequence[UndoOffer]) -> st
 
 
 @workspace_page("POST", operation="posts.update")
-def undo_several(page: WorkspacePage) -> HttpResponse:
+def undo_last_action_on_several_posts(page: WorkspacePage) -> HttpResponse:
     """Dashboard action that undoes what the signed-in person has just done with several posts, as far as it is possible."""
     kept = page.request.session.get(SESSION_KEY, {})
     token = page.request.GET.get("token", "")

@@ -76,7 +76,7 @@ class ExportForm(forms.Form):
 
 
 @workspace_page("GET", "POST", operation="plans.create", files=True)
-def post_files(page: WorkspacePage) -> HttpResponse:
+def choose_or_compare_file(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: choose a file or days to export; a file that is sent is compared with the workspace's posts."""
     if page.request.method != "POST":
         return _show(page)

@@ -21,7 +21,7 @@ PER_PAGE = 50
 
 
 @workspace_page()
-def audit_log(page: WorkspacePage) -> HttpResponse:
+def show_audit_log(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the workspace's audit log entries that match the filters, newest first."""
     form = AuditLogFilterForm(page.request.GET, zone=page.zone)
     entries = selectors.audit_entries_of_workspace(caller=page.caller, workspace_id=page.workspace.id, **form.filters)

@@ -17,7 +17,7 @@ CACHED_FOR_A_MINUTE = {"Cache-Control": "max-age=60"}
 
 
 @require_safe
-def app_manifest(request: HttpRequest) -> JsonResponse:
+def serve_app_manifest(request: HttpRequest) -> JsonResponse:
     """View: the Web App Manifest (W3C), from which browsers install the dashboard as an app."""
     manifest = {
         "id": "/dashboard/",
@@ -39,7 +39,7 @@ def app_manifest(request: HttpRequest) -> JsonResponse:
 
 
 @require_safe
-def service_worker(request: HttpRequest) -> HttpResponse:
+def serve_service_worker(request: HttpRequest) -> HttpResponse:
     """View: the service worker, which shows the page of `offline` when the service cannot be reached.
 
     It is no static file, because browsers allow a service worker only the pages below its own path. It needs a content
@@ -52,6 +52,6 @@ def service_worker(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def offline(request: HttpRequest) -> HttpResponse:
+def show_offline_page(request: HttpRequest) -> HttpResponse:
     """View: the page that the installed app shows without a connection; it differs only by language."""
     return render(request, "workspaces/offline.html")

@@ -37,7 +37,7 @@ class LanguageForm(forms.ModelForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
-def choose_language(request: HttpRequest) -> HttpResponse:
+def show_or_save_language(request: HttpRequest) -> HttpResponse:
     """Dashboard page: show the signed-in user's language, and save another one on POST."""
     user = cast(User, request.user)
     sent: Any = request.POST if request.method == "POST" else None

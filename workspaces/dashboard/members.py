@@ -24,7 +24,7 @@ from workspaces.workspace_page import WorkspacePage, api_error_page, caller_of_r
 
 
 @workspace_page()
-def members(page: WorkspacePage) -> HttpResponse:
+def list_members_and_invitations(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the workspace's members and, to owners and admins, its invitations."""
     return _members(page)
 

@@ -43,7 +43,7 @@ _SYSTEMS = (
 @require_safe
 @never_cache
 @login_required
-def sessions(request: HttpRequest) -> HttpResponse:
+def list_sessions(request: HttpRequest) -> HttpResponse:
     """Dashboard page: list the signed-in user's sign-in sessions, most recently used first."""
     here = request.session.session_key
     shown = [

@@ -47,7 +47,7 @@ def change_monthly_caps(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.update")
-def change_editor_approval(page: WorkspacePage) -> HttpResponse:
+def change_whether_editors_need_approval(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: decide from the settings page whether posts by editors need approval."""
     needed = "editors_need_approval" in page.request.POST
     services.set_editors_need_approval(caller=page.caller, workspace_id=page.workspace.id, needed=needed)

@@ -65,9 +65,9 @@ INVALID_ANSWER_MESSAGE = _("The identity provider's answer is not valid, so you 
 
 @require_safe
 @never_cache
-def sign_in(request: HttpRequest) -> HttpResponse:
+def show_sign_in_page(request: HttpRequest) -> HttpResponse:
     """The sign-in page of the dashboard: show the available ways to sign in."""
-    return sign_in_page(request, next_page=local_address(request, request.GET.get(NEXT_PAGE)))
+    return render_sign_in_page(request, next_page=local_address_or_empty(request, request.GET.get(NEXT_PAGE)))
 
 
 @require_POST
@@ -85,7 +85,9 @@ def begin_sign_in(request: HttpRequest) -> HttpResponse:
 @login_required
 def sign_in_again(request: HttpRequest) -> HttpResponse:
     """Dashboard page: explain why the user must sign in again, and start a new sign-in with the same method as before."""
-    next_page = local_address(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse("dashboard")
+    next_page = local_address_or_empty(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse(
+        "dashboard"
+    )
     if is_recent_sign_in(authenticated_at(request)):
         return HttpResponseRedirect(next_page)
     if request.method != "POST":
@@ -102,7 +104,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 @login_required
-def saved_form_page(request: HttpRequest) -> HttpResponse:
+def show_saved_form(request: HttpRequest) -> HttpResponse:
     """Dashboard page after signing in again: show the form that was saved before the sign-in, to submit it now."""
     form = saved_form.load_saved_form(request)
     if form is None:
@@ -129,12 +131,12 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     except SignInError as error:
         return _sign_in_failed(request, error)
     except InvalidSubject:
-        return sign_in_page(request, problem=str(INVALID_ANSWER_MESSAGE), status=502)
+        return render_sign_in_page(request, problem=str(INVALID_ANSWER_MESSAGE), status=502)
     except ApiError as error:
         return api_error_page(request, error)
     if again and (problem := _confirmation_error(request, person, backend)):
         return api_error_page(request, problem)
-    next_page = local_address(request, request.session.pop(NEXT_PAGE, None))
+    next_page = local_address_or_empty(request, request.session.pop(NEXT_PAGE, None))
     sign_in_user(request, person, by=SignInMethod.PROVIDER, authenticated_at=backend.authenticated_at)
     return HttpResponseRedirect(next_page or reverse("dashboard"))
 
@@ -163,7 +165,7 @@ def sign_in_by_development_link(request: HttpRequest, user_id: str, token: str) 
         raise Http404
     user = User.objects.filter(pk=user_id, is_active=True).first()
     if user is None or not default_token_generator.check_token(user, token):
-        return sign_in_page(request, problem=gettext("This link was already used or is no longer valid."), status=403)
+        return render_sign_in_page(request, problem=gettext("This link was already used or is no longer valid."), status=403)
     sign_in_user(request, user, by=SignInMethod.LINK, authenticated_at=timezone.now())
     return redirect("dashboard")
 
@@ -186,7 +188,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
     if not verdict.allowed:
         return api_error_page(request, RateLimited())
     backend = _backend(request)
-    request.session[NEXT_PAGE] = local_address(request, request.POST.get(NEXT_PAGE))
+    request.session[NEXT_PAGE] = local_address_or_empty(request, request.POST.get(NEXT_PAGE))
     request.session[SIGN_IN_AGAIN] = again
     try:
         with limit_outbound_requests(rate_limit_address(request), operator_chosen=True):
@@ -214,7 +216,7 @@ def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBacke
     return None
 
 
-def sign_in_page(request: HttpRequest, *, next_page: str = "", problem: str = "", status: int = 200) -> HttpResponse:
+def render_sign_in_page(request: HttpRequest, *, next_page: str = "", problem: str = "", status: int = 200) -> HttpResponse:
     """Render the sign-in page of the dashboard, with the reason why a sign-in failed if `problem` is given."""
     shown = {
         "provider": settings.OIDC_ISSUER if settings.OIDC_CLIENT_ID else "",
@@ -240,20 +242,20 @@ def _backend(request: HttpRequest) -> OpenIdBackend:
 def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
     """Return the sign-in page with the reason why the sign-in failed. No personal data is logged."""
     logger.warning("A sign-in failed: %s at %s.", error.code, error.stage)
-    next_page = local_address(request, request.session.get(NEXT_PAGE))
+    next_page = local_address_or_empty(request, request.session.get(NEXT_PAGE))
     for kinds, problem, status in (
         (AuthCanceled, gettext("The sign-in was cancelled at the identity provider."), 403),
         ((AuthInputError, AuthSessionError), gettext("This sign-in took too long, or was started in another browser."), 400),
         (AuthProviderError, gettext("The identity provider does not answer. Try again in a moment."), 503),
     ):
         if isinstance(error, kinds):
-            return sign_in_page(request, next_page=next_page, problem=problem, status=status)
-    return sign_in_page(
+            return render_sign_in_page(request, next_page=next_page, problem=problem, status=status)
+    return render_sign_in_page(
         request, next_page=next_page, problem=gettext("The identity provider's answer is not valid."), status=502
     )
 
 
-def local_address(request: HttpRequest, address: str | None) -> str:
+def local_address_or_empty(request: HttpRequest, address: str | None) -> str:
     """Return the address to open after the sign-in if it is a path of this service, which begins with "/", else ""."""
     if not address or not address.startswith("/"):
         return ""
