@@ -39,7 +39,7 @@ class AccountMarks:
         pictured = accounts.values_list("pk", "avatar_digest", "handle", "external_id")
         self._pictures = {pk: (digest, handle or external_id) for pk, digest, handle, external_id in pictured}
 
-    def of_post(self, targets: Iterable[MarkedTarget]) -> SafeString:
+    def marks_of_post(self, targets: Iterable[MarkedTarget]) -> SafeString:
         """Return the marks of a post with these targets. Accounts of a platform that have no picture share one mark."""
         shown = tuple(
             dict.fromkeys((each.platform, each.account_id if each.account_id in self._pictures else "") for each in targets)

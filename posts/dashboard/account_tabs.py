@@ -12,7 +12,7 @@ from accounts.platforms.thread_option import texts_after_first_segment
 from posts.dashboard.checked_content import CheckedTarget
 from posts.dashboard.composer_content import capabilities_of_account
 from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
-from posts.dashboard.thread_fields import ThreadFocus, options_and_thread
+from posts.dashboard.thread_fields import ThreadFocus, separate_thread_from_options
 
 if TYPE_CHECKING:
     from posts.dashboard.composer_state import Composer
@@ -42,7 +42,7 @@ def account_tab(composer: Composer, target: dict[str, Any], account: ConnectedAc
     """Return the tab of a chosen account; `target` is its content in the format of POST /posts."""
     capabilities = capabilities_of_account(account)
     thread, sent = capabilities.thread, composer.sent
-    options, segments = options_and_thread(capabilities, target["options"])
+    options, segments = separate_thread_from_options(capabilities, target["options"])
     return AccountTab(
         account=account,
         label=get_adapter(account.platform).label,
@@ -56,6 +56,6 @@ def account_tab(composer: Composer, target: dict[str, Any], account: ConnectedAc
         thread_unproven=thread.unproven if thread and texts_after_first_segment(target["options"]) else "",
         focused=account.id == composer.focus and composer.thread_focus is None,
         thread_focus=composer.thread_focus if account.id == composer.focus else None,
-        open=account.id == composer.open_tab,
-        check=next((each for each in composer.checks if each.account.id == account.id), None),
+        open=account.id == composer.open_tab_account_id,
+        check=next((each for each in composer.checked_targets if each.account.id == account.id), None),
     )

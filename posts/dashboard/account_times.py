@@ -41,7 +41,7 @@ class AccountTimes:
         return cls(forms, in_slots, requested)
 
     @property
-    def entered(self) -> dict[str, datetime]:
+    def valid_times(self) -> dict[str, datetime]:
         """Return the valid times by account id."""
         found = {pk: form.publishing_time for pk, form in self.forms.items() if form.is_valid()}
         return {pk: at for pk, at in found.items() if at and pk not in self.in_slots}

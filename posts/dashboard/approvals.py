@@ -59,7 +59,7 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         raise Conflict(
             _("The post has changed since this page was shown."), suggested_action=_("Read it again, then approve it.")
         )
-    publishes, at = time_of_approval(page, group)
+    publishes, at = whether_and_when_approval_publishes(page, group)
     services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)
     words = " ".join([_("Approved."), publishing_message(at)]) if publishes else _("Approved and scheduled.")
     offered = at is not None or not publishes
@@ -77,7 +77,7 @@ def reject_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     return page.success_redirect_back(_("Rejected. Whoever asked can read the reason."))
 
 
-def time_of_approval(page: WorkspacePage, group: PostGroup) -> tuple[bool, datetime | None]:
+def whether_and_when_approval_publishes(page: WorkspacePage, group: PostGroup) -> tuple[bool, datetime | None]:
     """Return whether the approval of a post publishes it, and when: after the seconds for an undo, or None for at once."""
     now = timezone.now()
     times = [each.scheduled_at for each in group.targets.all() if not each.slot]  # a slot that has passed leads to the next

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from posts.dashboard.account_marks import AccountMarks
-from posts.dashboard.calendar_days import SPAN_OF_VIEW, date_from_query, week_of
+from posts.dashboard.calendar_days import SPAN_OF_VIEW, date_from_query, span_of_week
 from posts.dashboard.calendar_entries import CalendarEntry, prepare_calendar_entries
 from posts.dashboard.calendar_slots import EmptySlot, empty_slots_by_day
 from posts.dashboard.listing import calendar_filters_from_query, post_filter_choices
@@ -53,7 +53,7 @@ class CalendarDay:
     slots: list[EmptySlot]
 
     @property
-    def today(self) -> bool:
+    def is_today(self) -> bool:
         return self.date == self.now.date()
 
     @property
@@ -65,10 +65,10 @@ class CalendarDay:
         return self.date < self.now.date()
 
     @property
-    def when(self) -> str:
+    def time_of_new_post(self) -> str:
         """Return the local time with which "+" in this CalendarDay opens the composer; "" if the day is over."""
         at = datetime.combine(self.date, datetime.min.time()).replace(hour=DEFAULT_HOUR)
-        if self.today:
+        if self.is_today:
             at = (self.now + timedelta(hours=1)).replace(minute=0)
         return "" if self.is_over or at.date() != self.date else f"{at:%Y-%m-%dT%H:%M}"
 
@@ -85,7 +85,7 @@ class CalendarDay:
         """Return the hours of this CalendarDay, without those that are over and empty; an hour that comes twice is one."""
         found, midnight = [], datetime.combine(self.date, datetime.min.time(), self.now.tzinfo)
         for hour in range(24):
-            begins, is_now = midnight + timedelta(hours=hour), self.today and self.now.hour == hour
+            begins, is_now = midnight + timedelta(hours=hour), self.is_today and self.now.hour == hour
             first = max(begins, self._first_time_to_come)
             when = f"{first:%Y-%m-%dT%H:%M}" if first < begins + timedelta(hours=1) else ""
             entries = [each for each in self.entries if each.local_time.hour == hour]
@@ -169,7 +169,7 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
 def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekDay]:
     """Return the days of the current week with the first posts of each, for pages that show a part of the calendar."""
     today = timezone.localtime().date()
-    span = week_of(today)
+    span = span_of_week(today)
     groups = list_first_posts_of_each_day(
         caller=page.caller,
         workspace_id=page.workspace.id,

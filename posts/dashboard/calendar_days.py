@@ -36,7 +36,7 @@ class CalendarSpan:
         return start_of_local_day(self.first, zone), start_of_local_day(self.first + DAY * self.days, zone)
 
 
-def month_of(day: date) -> CalendarSpan:
+def span_of_month(day: date) -> CalendarSpan:
     """Return the calendar span of the weeks in which the month of a day lies."""
     first = day.replace(day=1)
     following = (first + timedelta(days=31)).replace(day=1)
@@ -45,27 +45,27 @@ def month_of(day: date) -> CalendarSpan:
     return CalendarSpan(start, 7 * weeks, format_date(first, "F Y"), (first - DAY).replace(day=1), following)
 
 
-def week_of(day: date) -> CalendarSpan:
+def span_of_week(day: date) -> CalendarSpan:
     """Return the calendar span of the week of a day, from Monday."""
     start = day - DAY * day.weekday()
     return CalendarSpan(start, 7, _from_to(start, start + WEEK - DAY), start - WEEK, start + WEEK)
 
 
-def single_day(day: date) -> CalendarSpan:
+def span_of_single_day(day: date) -> CalendarSpan:
     """Return the calendar span of a single day."""
     return CalendarSpan(day, 1, format_date(day, "l, j F Y"), day - DAY, day + DAY)
 
 
-def two_weeks_from(day: date) -> CalendarSpan:
+def span_of_two_weeks_from(day: date) -> CalendarSpan:
     """Return the calendar span of the fourteen days that begin with a day."""
     return CalendarSpan(day, 14, _from_to(day, day + 2 * WEEK - DAY), day - 2 * WEEK, day + 2 * WEEK)
 
 
 SPAN_OF_VIEW: dict[str, Callable[[date], CalendarSpan]] = {
-    "month": month_of,
-    "week": week_of,
-    "day": single_day,
-    "list": two_weeks_from,
+    "month": span_of_month,
+    "week": span_of_week,
+    "day": span_of_single_day,
+    "list": span_of_two_weeks_from,
 }
 
 

@@ -97,7 +97,7 @@ class _EntryRenderer:
             format_html(' title="{}"', reason) if reason and self._page.may_write else "",
             WARNING_SIGN if post.status in GROUP_STATUSES_NEEDING_A_PERSON else "",
             when(post.shown_at, "H:i"),
-            self._marks.of_post(targets),
+            self._marks.marks_of_post(targets),
             _shortened(post.excerpt, self._characters) or self._no_text,
             _tag_chips(post.tags) if post.tags else "",
             self._label(post.status),

@@ -16,7 +16,7 @@ from config.pages.sentences import PageRefusal, field_sentence
 from posts import services
 from posts.dashboard.approval_words import count_needing_approval, moved_message
 from posts.dashboard.calendar_entries import reason_not_to_move, targets_at_moment
-from posts.dashboard.calendar_slots import is_slot_of
+from posts.dashboard.calendar_slots import is_coming_slot_of_account
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace, parse_moment
 from posts.dashboard.undo import undo_offer_of_move
@@ -70,7 +70,11 @@ def _moment_of_address(page: WorkspacePage) -> datetime:
 def _takes_slot(page: WorkspacePage, targets: Sequence[PostTarget], at: datetime | None) -> bool:
     """Return whether an entry of one account was dropped on an empty slot of this account."""
     dropped_on = page.request.POST.get("slot_of", "")
-    return [each.account_id for each in targets] == [dropped_on] and at is not None and is_slot_of(targets[0].account, at)
+    return (
+        [each.account_id for each in targets] == [dropped_on]
+        and at is not None
+        and is_coming_slot_of_account(targets[0].account, at)
+    )
 
 
 def _moved_message(page: WorkspacePage, group: PostGroup, targets: Collection[PostTarget], at: datetime | None) -> str:

@@ -85,7 +85,7 @@ def _slot_html(account: ConnectedAccount, at: datetime, local_time: datetime, co
         f"{local_time:%Y-%m-%d}",
         f"{local_time:%H:%M}",
         account.id,
-        format_html(link, composer, f"{local_time:%Y-%m-%dT%H:%M}", account.id, slot_in_query(account, at))
+        format_html(link, composer, f"{local_time:%Y-%m-%dT%H:%M}", account.id, slot_query_value(account, at))
         if composer
         else "",
         when(at, "H:i"),
@@ -99,12 +99,12 @@ def _slot_html(account: ConnectedAccount, at: datetime, local_time: datetime, co
     )
 
 
-def slot_in_query(account: ConnectedAccount, at: datetime) -> str:
+def slot_query_value(account: ConnectedAccount, at: datetime) -> str:
     """Return a slot as the address and the form of the composer name it, so that the post takes it."""
     return f"{account.id}@{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def is_slot_of(account: ConnectedAccount, at: datetime) -> bool:
+def is_coming_slot_of_account(account: ConnectedAccount, at: datetime) -> bool:
     """Return whether a time is a coming slot of an account, which a post that is dropped on it can take."""
     coming = slot_occurrences(account, after=max(at, timezone.now() + MIN_LEAD))
     return next((each.at == at for each in coming), False)

@@ -14,7 +14,7 @@ from accounts.dashboard.issue_sentences import advice_sentence, issue_sentence
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from posts.dashboard.composer_content import has_repair_button, issue_key
-from posts.dashboard.crop_offers import CropOffer, offered_crop
+from posts.dashboard.crop_offers import CropOffer, find_crop_that_repairs_issue
 from posts.dashboard.post_preview import PostPreview, preview_post
 from posts.dashboard.shown_groups import ShownAsset
 from posts.validation import TargetValidation
@@ -47,12 +47,12 @@ class CheckedTarget:
     poll: str  # description of the poll; empty without a poll
 
     @property
-    def unit(self) -> str:
+    def length_unit(self) -> str:
         """Return the word for what is counted in the text of this CheckedTarget, such as characters."""
         return _("bytes") if self._counts_bytes else _("characters")
 
     @property
-    def unit_left(self) -> str:
+    def remaining_length_words(self) -> str:
         """Return the words after the remaining length of this CheckedTarget's text: characters left, or bytes left."""
         return _("bytes left") if self._counts_bytes else _("characters left")
 
@@ -63,23 +63,23 @@ class CheckedTarget:
     @property
     def remaining_length(self) -> int:
         """Return how much longer the text of this CheckedTarget, or a part of its thread, may be; negative if too long."""
-        further = [self.thread_limit - segment.length for segment in self.preview.segments[1:]]
+        further = [self.further_post_max_length - segment.length for segment in self.preview.segments[1:]]
         return min([self.validation.target.text_limit - self.validation.text_length, *further])
 
     @property
-    def thread_limit(self) -> int:
+    def further_post_max_length(self) -> int:
         """Return the maximum length of the further posts of this CheckedTarget's thread."""
         return self.validation.target.capabilities.text.max_length
 
     @property
-    def used_percent(self) -> int:
+    def used_length_percent(self) -> int:
         """Return how much of the allowed length of its text this CheckedTarget uses, at most 100 per cent."""
         limit = self.validation.target.text_limit
         return min(100, max(0, 100 - 100 * self.remaining_length // limit)) if limit else 100
 
     @property
     def is_near_limit(self) -> bool:
-        return self.used_percent >= NEAR_LIMIT_PERCENT
+        return self.used_length_percent >= NEAR_LIMIT_PERCENT
 
     @property
     def has_errors(self) -> bool:
@@ -107,7 +107,7 @@ def _prepare_check(found: TargetValidation, pictures: list[ShownAsset], room: in
             advice_sentence(issue),
             issue_key(issue),
             has_repair_button(issue),
-            offered_crop(issue, pictures),
+            find_crop_that_repairs_issue(issue, pictures),
         )
         for issue in found.issues
     ]

@@ -19,7 +19,7 @@ from config.pages.language import format_date
 from config.pages.sentences import PageRefusal
 from posts.content import UNCHANGED, PostEdit, own_scheduled_at
 from posts.dashboard.approval_words import needs_approval_if_moved
-from posts.dashboard.approvals import time_of_approval
+from posts.dashboard.approvals import whether_and_when_approval_publishes
 from posts.dashboard.undo import UndoOffer, undo_offer_of_deletion, undo_offer_of_move, undo_offer_of_release
 from posts.models import PostGroup
 from posts.plan import Plan
@@ -44,7 +44,7 @@ class TimeShift:
     days: int = 0
     hours: int = 0
 
-    def time_for(self, page: WorkspacePage, before: datetime) -> datetime:
+    def time_after_shift(self, page: WorkspacePage, before: datetime) -> datetime:
         """Return the time to which this TimeShift moves a post that has the time `before`."""
         if self.at:
             return self.at
@@ -98,7 +98,7 @@ def _approval(page: WorkspacePage, group: PostGroup, move: TimeShift) -> Prepare
         raise PageRefusal(_("It does not await approval."))
     if _has_unshown_content(group):
         raise PageRefusal(_("It has more than is shown here. Open it to read it all, and approve it there."))
-    publishes, at = time_of_approval(page, group)
+    publishes, at = whether_and_when_approval_publishes(page, group)
     first = group.earliest_scheduled_at
     words = pgettext("of a post", "Published") if publishes else _("Scheduled for a slot")
     if first and not publishes:
@@ -117,15 +117,15 @@ def _moving(page: WorkspacePage, group: PostGroup, move: TimeShift) -> PreparedA
     times = {each.account_id: each.scheduled_at for each in moved if each.scheduled_at}
     if len(times) < len(moved):
         raise PageRefusal(_("It has no time yet. Open it to schedule it."))
-    later = {account_id: TargetTime(move.time_for(page, at), slot=False) for account_id, at in times.items()}
-    own = move.time_for(page, group.scheduled_at) if group.scheduled_at else UNCHANGED
+    later = {account_id: TargetTime(move.time_after_shift(page, at), slot=False) for account_id, at in times.items()}
+    own = move.time_after_shift(page, group.scheduled_at) if group.scheduled_at else UNCHANGED
     edit = PostEdit(scheduled_at=own)
     if len(moved) < len(group.targets.all()) or any(each.slot or own_scheduled_at(group, each) for each in moved):
         edit = PostEdit(scheduled_at=own, targets=target_writes_with_times(group, later))
     first = min(times.values())
     waits, words = (
         needs_approval_if_moved(page, group),
-        f"{_in_words(page, first)} → {_in_words(page, move.time_for(page, first))}",
+        f"{_in_words(page, first)} → {_in_words(page, move.time_after_shift(page, first))}",
     )
     return PreparedAction(
         _("%(move)s, and waits for approval") % {"move": words} if waits else words,

@@ -22,7 +22,7 @@ from posts.dashboard.chosen_actions import ACTIONS, SHOWN_CHARACTERS, ChosenActi
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace
 from posts.dashboard.undo import UndoOffer
-from posts.dashboard.undo_of_several import keep_undo_of_several
+from posts.dashboard.undo_of_several import store_undo_of_several_in_session
 from posts.models import PostGroup
 from posts.services.commit import plan_and_commit
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
@@ -43,12 +43,12 @@ class MoveForm(ScheduleForm):
             raise forms.ValidationError(_("Enter either a day and time, or the days and hours by which the posts move."))
 
     @property
-    def move(self) -> TimeShift:
+    def time_shift(self) -> TimeShift:
         """Return the TimeShift of the chosen posts, from the valid input of the form."""
         return TimeShift(self.publishing_time, self.cleaned_data.get("days") or 0, self.cleaned_data.get("hours") or 0)
 
     @property
-    def entered(self) -> str:
+    def entered_values(self) -> str:
         """Return what was entered for the chosen posts, by which a form that was changed since the preview is recognized."""
         return " ".join(str(self[name].value() or "-") for name in ("when", "which", "days", "hours") if name in self.fields)
 
@@ -86,8 +86,8 @@ def preview_or_do_chosen_action(page: WorkspacePage) -> HttpResponse:
         form = MoveForm(sent if "when" in sent else None, zone=page.zone)
         if not form.is_valid():
             return _show(page, chosen, action, form, None)
-        move = form.move
-    if "confirm" in sent and (form is None or sent.get("shown") == form.entered):
+        move = form.time_shift
+    if "confirm" in sent and (form is None or sent.get("shown") == form.entered_values):
         return _do(page, chosen, action, move)
     again = [_parsed(each) for each in sent.getlist("again")]  # what could not be moved to another time
     return _show(page, [*chosen, *again], action, form, move)
@@ -116,8 +116,8 @@ def _show(
         action=action,
         name=page.request.POST["action"],
         form=form,
-        shown=form.entered if form and move else "",
-        possible=[(each, marks.of_post(each.group.targets.all())) for each in possible],
+        shown=form.entered_values if form and move else "",
+        possible=[(each, marks.marks_of_post(each.group.targets.all())) for each in possible],
         possible_words=_counted(action.possible, len(possible)),
         impossible=impossible,
         impossible_words=_counted(action.impossible, len(impossible)),
@@ -164,7 +164,7 @@ def _do(page: WorkspacePage, chosen: list[tuple[str, int | None]], action: Chose
         if len(offers) < done:
             limit = _("For some of them, this cannot be undone.") if offers else _("This cannot be undone.")
             words = " ".join([words, limit])
-        messages.success(page.request, words, extra_tags=keep_undo_of_several(page, offers) if offers else "")
+        messages.success(page.request, words, extra_tags=store_undo_of_several_in_session(page, offers) if offers else "")
     return page.redirect(f"{page.url_of_page('posts')}?{_back(page)}")
 
 

@@ -12,7 +12,7 @@ from django.http import QueryDict
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform_label
 from posts.content import PostWrite
-from posts.dashboard.calendar_slots import is_slot_of, slot_in_query
+from posts.dashboard.calendar_slots import is_coming_slot_of_account, slot_query_value
 from posts.dashboard.inputs import parse_moment
 from posts.slot_choice import taken_slots
 
@@ -39,8 +39,8 @@ class ChosenSlot:
         return cls(account, at, TAKES_SLOT_FIELD in fields or not submitted)
 
     @property
-    def in_query(self) -> str:
-        return slot_in_query(self.account, self.at)
+    def query_value(self) -> str:
+        return slot_query_value(self.account, self.at)
 
     @property
     def label(self) -> str:
@@ -51,9 +51,9 @@ class ChosenSlot:
     def is_gone(self) -> bool:
         """Return whether another post has taken the slot, or the account has no slot at this time any more."""
         taken = taken_slots([self.account.id], (self.at, self.at + timedelta(seconds=1)))
-        return bool(taken) or not is_slot_of(self.account, self.at)
+        return bool(taken) or not is_coming_slot_of_account(self.account, self.at)
 
-    def taken_by(self, post: PostWrite) -> PostWrite:
+    def assign_to_post(self, post: PostWrite) -> PostWrite:
         """Return the post to create with the target of this account in the slot."""
         targets = tuple(
             replace(each, scheduled_at=self.at, slot="next") if each.connected_account_id == self.account.id else each

@@ -176,7 +176,7 @@ def _target_entry(sent: QueryDict, account: ConnectedAccount, times: AccountTime
         "text": own,
         "options": form.submitted_options | thread,
     }
-    return {**target, **_time_entry(times.entered.get(account.id), in_slot=account.id in times.in_slots)}
+    return {**target, **_time_entry(times.valid_times.get(account.id), in_slot=account.id in times.in_slots)}
 
 
 def _media_entry(sent: QueryDict, media_id: str) -> dict[str, Any]:

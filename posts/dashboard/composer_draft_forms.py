@@ -32,7 +32,7 @@ class OfferedDraft:
     address: str
 
 
-def draft_key_of_request(page: WorkspacePage) -> str:
+def draft_key_of_request_or_new_key(page: WorkspacePage) -> str:
     """Return the key of the composer draft that a request is about; a new key if it names none."""
     request = page.request
     sent = request.POST.get("key", "") if request.method == "POST" else request.GET.get("draft", "")

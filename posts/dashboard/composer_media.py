@@ -20,7 +20,7 @@ from media.serializers import UploadFromUrlSerializer
 from media.services import crop_image, upload_media
 from posts.attached_media import workspace_assets_by_id
 from posts.dashboard.composer_content import ComposerContent
-from posts.dashboard.crop_offers import CropOffer, requested_crop
+from posts.dashboard.crop_offers import CropOffer, find_crop_of_button
 from posts.dashboard.inputs import validate_page_input
 from posts.dashboard.shown_groups import ShownAsset, shown_attachments
 from workspaces.workspace_page import WorkspacePage, record_refused_write
@@ -82,12 +82,12 @@ class ComposerMedia:
 
     def offer_crop(self, name: str) -> None:
         """Show in the composer the crops of an attached image to choose from; `name` is a CropOffer's, or empty for none."""
-        self.crop = requested_crop(name, self.attached)
+        self.crop = find_crop_of_button(name, self.attached)
 
     def crop_attached(self, name: str) -> None:
         """Replace an attached image in the composer by a crop; `name` is a CropOffer's, a colon, and the crop's position."""
         offer_name, _colon, chosen = name.rpartition(":")
-        offer = requested_crop(offer_name, self.attached)
+        offer = find_crop_of_button(offer_name, self.attached)
         position = next((each for each in CROP_POSITIONS if each == chosen), None)
         if offer is None or position is None:
             return

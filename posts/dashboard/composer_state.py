@@ -69,7 +69,7 @@ class Composer:
 
         Without any of them, the URL may name what is filled in: the fields `text`, `account`, `media`, `when` and `slot`.
         """
-        key = composer_draft_forms.draft_key_of_request(page)
+        key = composer_draft_forms.draft_key_of_request_or_new_key(page)
         draft = composer_draft_forms.find_composer_draft(page, key)
         sent: QueryDict | None = page.request.POST if page.request.method == "POST" else None
         if sent is None and draft:
@@ -105,20 +105,22 @@ class Composer:
             self.thread_focus = change_thread(capabilities_of_account(account), target, self.content.text, change, place)
             self.focus = account_id
 
-    def insert_text(self, text: str) -> None:
+    def append_text_in_open_tab(self, text: str) -> None:
         """Append a text, such as a snippet, to the text that is written in the open tab of the composer."""
-        target = next((each for each in self.content.targets if each["connected_account_id"] == self.open_tab), None)
+        target = next(
+            (each for each in self.content.targets if each["connected_account_id"] == self.open_tab_account_id), None
+        )
         self.content.append_text(target, text)
-        self.focus = self.open_tab
+        self.focus = self.open_tab_account_id
 
     @cached_property
-    def insertable(self) -> InsertableTexts:
+    def insertable_texts(self) -> InsertableTexts:
         return InsertableTexts(self.page)
 
     @cached_property
-    def people(self) -> PeopleToMention:
+    def people_to_mention(self) -> PeopleToMention:
         chosen = [account for account in self.accounts if account.id in self.content.account_ids]
-        return PeopleToMention(self.page, self.accounts, chosen, self.open_tab)
+        return PeopleToMention(self.page, self.accounts, chosen, self.open_tab_account_id)
 
     def save_draft(self) -> None:
         """Save the submitted form of this Composer as its draft, so that nothing is lost when the page is left."""
@@ -153,7 +155,7 @@ class Composer:
             template,
             status=status,
             composer=self,
-            checks=self.checks,
+            checks=self.checked_targets,
             errors=len(validation.errors) if validation else 0,
             cost_cents=validation.estimated_cost_cents if validation else 0,
             spend=workspace_spend_cap_status(workspace_id=self.page.workspace.id, at=timezone.now()),
@@ -236,18 +238,18 @@ class Composer:
         return [(name, value) for name, values in self.sent.lists() if name.startswith(prefixes) for value in values if value]
 
     @cached_property
-    def chosen_targets(self) -> list[AccountTab]:
+    def account_tabs(self) -> list[AccountTab]:
         accounts = {account.id: account for account in self.accounts}
         return [account_tab(self, target, accounts[target["connected_account_id"]]) for target in self.content.targets]
 
     @property
-    def open_tab(self) -> str:
+    def open_tab_account_id(self) -> str:
         """Return the id of the account whose tab of the composer is open; an empty string for the tab of all accounts."""
         asked = self.focus or (self.sent.get("tab", "") if self.sent else "")
         return asked if asked in self.content.account_ids else ""
 
     @cached_property
-    def checks(self) -> list[CheckedTarget]:
+    def checked_targets(self) -> list[CheckedTarget]:
         return prepare_checks_for_display(self.validation.targets, self.media.attached) if self.validation else []
 
     @property

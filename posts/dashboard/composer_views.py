@@ -23,7 +23,7 @@ from posts.dashboard.approval_words import awaits_approval_message
 from posts.dashboard.chosen_slot import ChosenSlot
 from posts.dashboard.composer_draft_forms import (
     DRAFT_KEY_PATTERN,
-    draft_key_of_request,
+    draft_key_of_request_or_new_key,
     find_composer_draft,
     save_draft_and_respond,
 )
@@ -81,7 +81,7 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
         return _redirect_to_finished_post(page, group) or Composer.from_request(page, group).render()
     action, _colon, subject = page.request.POST.get("action", "").partition(":")
     if action == SAVE_COMPOSER_DRAFT:
-        return save_draft_and_respond(page, group, draft_key_of_request(page))
+        return save_draft_and_respond(page, group, draft_key_of_request_or_new_key(page))
     live = "HX-Request" in page.request.headers
     composer = Composer.from_request(page, group)
     if live and action in TEMPLATES_OF_SEARCHED_LISTS:
@@ -120,7 +120,7 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
     """
     match action:
         case "insert":
-            composer.insert_text(normalize_newlines_and_nul(subject))
+            composer.append_text_in_open_tab(normalize_newlines_and_nul(subject))
         case "repair":
             composer.repair_issue(subject)
         case "thread":
@@ -205,14 +205,14 @@ def _slot_to_take(composer: Composer, how: str) -> ChosenSlot | None:
     slot, times = composer.slot, composer.account_times
     if slot is None or not slot.is_wanted or how != SCHEDULE or slot.at != composer.schedule.publishing_time:
         return None
-    with_other_times = times.entered.keys() | times.in_slots
+    with_other_times = times.valid_times.keys() | times.in_slots
     return slot if slot.account.id in set(composer.content.account_ids) - with_other_times else None
 
 
 def _all_have_times(composer: Composer) -> bool:
     """Return whether each account that is chosen in the composer has a time of its own or goes into a slot."""
     times = composer.account_times
-    return times.entered.keys() | times.in_slots >= set(composer.content.account_ids)
+    return times.valid_times.keys() | times.in_slots >= set(composer.content.account_ids)
 
 
 def _was_released(composer: Composer, at: datetime | None) -> bool:
@@ -239,7 +239,7 @@ def _write(composer: Composer, how: str, at: datetime | None, slot: ChosenSlot |
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE, "metadata": metadata or {}}
         data = validate_page_input(CreatePostSerializer, body | _scheduled_at_field(at))
         post = PostWrite.from_request(data)
-        return services.create_post(caller=caller, post=slot.taken_by(post) if slot else post).group
+        return services.create_post(caller=caller, post=slot.assign_to_post(post) if slot else post).group
     data = validate_page_input(UpdatePostSerializer, body | _changed_scheduled_at(group, how, at))
     edit = keep_taken_slots(group, replace(PostEdit.from_request(data), metadata=metadata))
     changed = services.update_post(

@@ -39,7 +39,7 @@ class CropOffer:
         return round(PREVIEW_SIDE * min(1.0, self.ratio)) or 1, round(PREVIEW_SIDE / max(1.0, self.ratio)) or 1
 
     @property
-    def choices(self) -> list[tuple[str, str, str]]:
+    def position_choices(self) -> list[tuple[str, str, str]]:
         """Return, for each position of a crop: its name, what remains, and how SVG aligns an image so."""
         asset = self.picture.asset
         too_wide = asset is not None and (asset.width or 1) > (asset.height or 1) * self.ratio
@@ -48,7 +48,7 @@ class CropOffer:
         return [("start", _("Top"), "xMidYMin"), ("middle", _("Middle"), "xMidYMid"), ("end", _("Bottom"), "xMidYMax")]
 
 
-def offered_crop(issue: Issue, pictures: Sequence[ShownAsset]) -> CropOffer | None:
+def find_crop_that_repairs_issue(issue: Issue, pictures: Sequence[ShownAsset]) -> CropOffer | None:
     """Return the crop that repairs a validation issue; None if cropping does not help. `pictures` are the post's media."""
     place = _PLACE.search(issue.field)
     if not place or "ratio" not in issue.facts or int(place[1]) >= len(pictures):
@@ -56,7 +56,7 @@ def offered_crop(issue: Issue, pictures: Sequence[ShownAsset]) -> CropOffer | No
     return _offer(pictures[int(place[1])], issue.facts["ratio"])
 
 
-def requested_crop(name: str, pictures: Sequence[ShownAsset]) -> CropOffer | None:
+def find_crop_of_button(name: str, pictures: Sequence[ShownAsset]) -> CropOffer | None:
     """Return the crop that a button of the composer names; None if the image is not attached any more."""
     media_id, _colon, ratio = name.partition(":")
     picture = next((each for each in pictures if each.media_id == media_id), None)

@@ -63,7 +63,9 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
     rows = []
     for post in found.rows:
         excerpt = Truncator(post.text).chars(EXCERPT_CHARACTERS) or _("(no text)")
-        rows.append(PostRow(post, excerpt, marks.of_post(post.targets), reasons.get(post.id, ""), tags.get(post.id, [])))
+        rows.append(
+            PostRow(post, excerpt, marks.marks_of_post(post.targets), reasons.get(post.id, ""), tags.get(post.id, []))
+        )
     return page.render(
         "posts/posts.html",
         posts=rows,

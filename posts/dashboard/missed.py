@@ -25,7 +25,7 @@ def list_or_send_missed_posts(page: WorkspacePage) -> HttpResponse:
         groups = selectors.missed_posts(caller=page.caller, workspace_id=workspace_id, limit=MAX_MISSED_POSTS)
         shown = [(each, [t for t in each.targets.all() if (t.error or {}).get("code") == SCHEDULE_MISSED]) for each in groups]
         marks = AccountMarks(page, (target for _group, targets in shown for target in targets))
-        rows = [(group, targets[0].scheduled_at, marks.of_post(targets)) for group, targets in shown]
+        rows = [(group, targets[0].scheduled_at, marks.marks_of_post(targets)) for group, targets in shown]
         return page.render("posts/missed.html", shown=rows, sprite=marks.sprite())
     chosen = page.request.POST.getlist("post")[:MAX_MISSED_POSTS]
     if not chosen:

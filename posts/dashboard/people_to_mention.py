@@ -31,70 +31,70 @@ class PeopleToMention:
     page: WorkspacePage
     accounts: Sequence[ConnectedAccount]  # that can be chosen
     chosen: Sequence[ConnectedAccount]
-    open_tab: str  # the id of its account; empty for the tab of all accounts
+    open_tab_account_id: str  # the id of its account; empty for the tab of all accounts
 
     @property
-    def platforms(self) -> list[str]:
+    def platform_labels(self) -> list[str]:
         """Return the platforms of the workspace's accounts at which people to mention can be found, by their labels."""
         return list(dict.fromkeys(platform_label(account.platform) for account in self.accounts if _finds_people(account)))
 
     @property
-    def platform_list(self) -> str:
+    def platforms_in_words(self) -> str:
         """Return the labels of the platforms at which people to mention can be found, such as "Bluesky or Mastodon"."""
-        return get_text_list(self.platforms, gettext("or"))
+        return get_text_list(self.platform_labels, gettext("or"))
 
     @property
-    def words(self) -> str:
+    def search_words(self) -> str:
         """Return the name or handle by which people to mention are looked up."""
         return self.page.request.POST.get("people_words", "")[:MAX_TEXT_CHARACTERS]
 
     @property
-    def is_asked_for(self) -> bool:
+    def is_search_requested(self) -> bool:
         """Return whether the request asks to find people to mention: by the button, or by Enter, which is a check."""
         is_asked = self.page.request.POST.get("action") in (FIND_PEOPLE, "check")
-        return is_asked and bool(self.words.strip().removeprefix("@"))
+        return is_asked and bool(self.search_words.strip().removeprefix("@"))
 
     @property
-    def found(self) -> list[Person]:
+    def found_people(self) -> list[Person]:
         return self._answer[0]
 
     @property
-    def said(self) -> str:
+    def result_sentence(self) -> str:
         """Return in a sentence what the look-up of people to mention has found, or why it has not."""
         return self._answer[1]
 
     @cached_property
     def _answer(self) -> tuple[list[Person], str]:
-        if not self.is_asked_for:
+        if not self.is_search_requested:
             return [], ""
         account = self._account_to_ask
         if account is None:
             return [], self._why_nobody_is_asked
         label = platform_label(account.platform)
         try:
-            people = services.find_people(caller=self.page.caller, account_id=account.id, text=self.words)
+            people = services.find_people(caller=self.page.caller, account_id=account.id, text=self.search_words)
         except ApiError:
             return [], gettext("The look-up is not available at the moment.")
         if not people:
             return [], gettext("Nobody on %(platform)s was found by this name or handle.") % {"platform": label}
         counted = ngettext("%(count)d person on %(platform)s.", "%(count)d people on %(platform)s.", len(people))
         said = counted % {"count": len(people), "platform": label}
-        is_for_others = not self.open_tab and {each.platform for each in self.chosen} != {account.platform}
+        is_for_others = not self.open_tab_account_id and {each.platform for each in self.chosen} != {account.platform}
         warning = gettext("On other platforms, the mention is plain text.") if is_for_others else ""
         return people, f"{said} {warning}".strip()
 
     @property
     def _account_to_ask(self) -> ConnectedAccount | None:
-        candidates = [each for each in self.chosen if self.open_tab in ("", each.id) and _finds_people(each)]
+        candidates = [each for each in self.chosen if self.open_tab_account_id in ("", each.id) and _finds_people(each)]
         return min(candidates, key=lambda each: each.status != ConnectedAccount.Status.ACTIVE, default=None)
 
     @property
     def _why_nobody_is_asked(self) -> str:
-        tab = next((each for each in self.chosen if each.id == self.open_tab), None)
+        tab = next((each for each in self.chosen if each.id == self.open_tab_account_id), None)
         if tab:
             return gettext("%(platform)s has no look-up of people.") % {"platform": platform_label(tab.platform)}
         words = gettext("Choose an account on %(platforms)s to find people there.")
-        return words % {"platforms": self.platform_list}
+        return words % {"platforms": self.platforms_in_words}
 
 
 def _finds_people(account: ConnectedAccount) -> bool:

@@ -56,11 +56,11 @@ class PostPreview:
     choices: tuple[str, ...]  # the choices of the poll
 
     @property
-    def name(self) -> str:
+    def author_name(self) -> str:
         return self.account.display_name or self.account.handle or self.label
 
     @property
-    def handle(self) -> str:
+    def author_handle(self) -> str:
         """Return the handle of a previewed post's author as the platform writes it."""
         handle = self.account.handle.removeprefix("@")
         return f"@{handle}" if handle and self.look.at_sign else handle
@@ -70,7 +70,7 @@ class PostPreview:
         return self.pictures[: MAX_PREVIEW_PICTURES if self.look.media == "grid" else 1]
 
     @property
-    def further_pictures(self) -> int:
+    def further_picture_count(self) -> int:
         return len(self.pictures) - len(self.shown_pictures)
 
 

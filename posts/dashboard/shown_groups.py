@@ -41,17 +41,17 @@ class ShownAsset:
     alt_text: str
 
     @property
-    def kind(self) -> str:
+    def kind_label(self) -> str:
         """Return the word for the kind of this ShownAsset, such as "Video"."""
         return str(_KIND_WORDS[self.asset.kind]) if self.asset else ""
 
     @property
-    def thumbnail(self) -> str:
+    def thumbnail_url(self) -> str:
         """Return the URL of the preview image of this ShownAsset, or an empty string if there is none."""
         return signed_preview_url(self.asset) if self.asset else ""
 
     @property
-    def file(self) -> str:
+    def file_url(self) -> str:
         """Return the URL of the file of this ShownAsset, or an empty string if the asset was deleted."""
         return signed_file_url(self.asset) if self.asset else ""
 

@@ -30,7 +30,7 @@ def thread_of_form(sent: QueryDict, account_id: str) -> dict[str, Any]:
     return {OPTION_NAME: [{"text": text} for text in texts]} if texts else {}
 
 
-def options_and_thread(capabilities: Capabilities, options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def separate_thread_from_options(capabilities: Capabilities, options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Divide the options of a post target into those without a thread, and the texts of the thread's further posts.
 
     A thread that the composer's fields cannot show stays among the options.
@@ -50,7 +50,7 @@ def change_thread(
     text of its own if its first post was divided. An unknown button or place changes nothing. Returns what gets the focus.
     """
     rules = capabilities.thread
-    target["options"], texts = options_and_thread(capabilities, target["options"])
+    target["options"], texts = separate_thread_from_options(capabilities, target["options"])
     index = int(place) if place.isdecimal() and len(place) < 4 else -1
     match change:
         case "add" if rules and len(texts) < rules.max_segments - 1:

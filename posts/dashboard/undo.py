@@ -150,7 +150,7 @@ def discard_composer_draft(page: WorkspacePage) -> HttpResponse:
     return page.success_redirect(_("The unfinished post was discarded."), "compose", undo=undo)
 
 
-def undo_for_one_of_several(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> bool:
+def undo_one_of_several(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> bool:
     """Undo an approval, a move or a deletion of a post that was done together with others. Raises API errors.
 
     Returns whether the post waits for approval because the signed-in person may not publish without it.

@@ -16,13 +16,13 @@ from config.api.errors import ApiError
 from config.pages.sentences import PageRefusal
 from posts.dashboard.approval_words import awaiting_approval_sentence
 from posts.dashboard.inputs import get_post_group_of_workspace
-from posts.dashboard.undo import TOO_LATE_MESSAGE, UNDO_TOKEN_SECONDS, UndoOffer, undo_for_one_of_several
+from posts.dashboard.undo import TOO_LATE_MESSAGE, UNDO_TOKEN_SECONDS, UndoOffer, undo_one_of_several
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
 
 SESSION_KEY = "undo_of_several"
 
 
-def keep_undo_of_several(page: WorkspacePage, offers: Sequence[UndoOffer]) -> str:
+def store_undo_of_several_in_session(page: WorkspacePage, offers: Sequence[UndoOffer]) -> str:
     """Keep how to undo an action on several posts, instead of the last such action; return the address of its button."""
     token = secrets.token_urlsafe(16)
     page.request.session[SESSION_KEY] = {
@@ -46,7 +46,7 @@ def undo_last_action_on_several_posts(page: WorkspacePage) -> HttpResponse:
     for content in kept["offers"]:
         try:
             offer = UndoOffer(**content)
-            waiting += undo_for_one_of_several(page, get_post_group_of_workspace(page, offer.subject), offer)
+            waiting += undo_one_of_several(page, get_post_group_of_workspace(page, offer.subject), offer)
             undone += 1
         except ApiError as error:
             record_refused_write(page, "posts.update", error)

@@ -54,7 +54,7 @@ class TableCell:
     problems: list[str]
 
     @property
-    def is_shown(self) -> bool:
+    def has_content(self) -> bool:
         """Return whether this TableCell on the page of post files contains anything."""
         return bool(self.value or self.changed or self.problems)
 
