@@ -22,7 +22,7 @@ SHOWN_BEFORE = timedelta(days=90)
 MAX_TARGETS_BEFORE, MAX_TARGETS_AHEAD = 500, 1500  # those nearest to now
 
 
-def require_person(caller: Caller, workspace_id: str, *, write: bool) -> None:
+def require_person_who_may_read_posts(caller: Caller, workspace_id: str, *, write: bool) -> None:
     """Raise an ApiError unless the caller of a query of calendar feeds is a person who may read the workspace's posts.
 
     Raises NotFound, UserSessionRequired, WorkspacePaused.
@@ -34,13 +34,13 @@ def require_person(caller: Caller, workspace_id: str, *, write: bool) -> None:
 
 def feeds_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[CalendarFeed]:
     """Return a page of a workspace's calendar feeds, newest first. Raises UserSessionRequired, NotFound."""
-    require_person(caller, workspace_id, write=False)
+    require_person_who_may_read_posts(caller, workspace_id, write=False)
     return paginate_newest_first(_feeds().filter(member__workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
 def get_feed(*, caller: Caller, workspace_id: str, feed_id: str, write: bool = False) -> CalendarFeed:
     """Return a calendar feed of the workspace. Raises UserSessionRequired, NotFound, WorkspacePaused."""
-    require_person(caller, workspace_id, write=write)
+    require_person_who_may_read_posts(caller, workspace_id, write=write)
     found = _feeds().filter(pk=feed_id, member__workspace_id=workspace_id).first() if is_id(feed_id, "cal") else None
     if found is None:
         raise missing_or_foreign_id_error(None, "calendar feed")

@@ -19,10 +19,10 @@ from config.api.caller import Caller, require_access
 from config.api.paging import Page, page_of_rows_earliest_first, position_in_earliest_first
 from posts.local_time import start_of_local_day
 from posts.models import PostGroup, PostTarget
-from posts.selectors import require_in_workspace
+from posts.selectors import require_account_and_agent_in_workspace
 from posts.states import GroupStatus, TargetStatus
-from posts.summaries import PostSummary, read_post_summaries
-from posts.tags import has_tag, tags_column
+from posts.summaries import PostSummary, read_post_summaries_by_sql
+from posts.tags import has_tag_condition, tags_expression
 from posts.target_times import MAX_SCHEDULE_AHEAD
 
 STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
@@ -73,7 +73,7 @@ class CalendarPost(NamedTuple):
     on_day: int
 
 
-class DayOfWindow(TruncDate):
+class LocalDateInWindow(TruncDate):
     """Database function for lists by day: the local date of a time within a window; on SQLite by its midnights.
 
     SQLite's functions for time zones are written in Python, and a month of posts calls them tens of thousands of times.
@@ -117,14 +117,14 @@ def scheduled_posts_of_day(
     workspace).
     """
     require_access(caller, workspace_id, "posts.read", write=False)
-    require_in_workspace(workspace_id, account_id=account_id)
+    require_account_and_agent_in_workspace(workspace_id, account_id=account_id)
     wanted = {"platform": platform, "account_id": account_id}
     filters = {name: value for name, value in wanted.items() if value is not None}
     after = position_in_earliest_first(cursor, PostGroup)
     params = [*map(_stored_time, window), workspace_id, *filters.values()]
     params += [_stored_time(after[0]), after[1]] if after else []
     sql = _page_of_day_sql(tuple(filters), first_page=after is None)
-    rows = read_post_summaries(sql, [*params, limit + 1], order="page.scheduled_at, page.id", with_times=False)
+    rows = read_post_summaries_by_sql(sql, [*params, limit + 1], order="page.scheduled_at, page.id", with_times=False)
     return page_of_rows_earliest_first(rows, field="scheduled_at", limit=limit)
 
 
@@ -172,7 +172,7 @@ def list_first_posts_of_each_day(
     """
     targets = _targets_in_calendar(caller, workspace_id, window, filters)
     by_moment = (
-        targets.annotate(day=DayOfWindow("shown_at", window=window, zone=zone))
+        targets.annotate(day=LocalDateInWindow("shown_at", window=window, zone=zone))
         .values("group_id", "day", "scheduled_at")
         .annotate(first_at=Min("shown_at"))
     )
@@ -185,7 +185,7 @@ def list_first_posts_of_each_day(
     excerpt = Left("text", EXCERPT_CHARACTERS)
     groups = {
         row[0]: row
-        for row in PostGroup.objects.filter(pk__in=ids).values_list("id", "status", excerpt, "media", tags_column())
+        for row in PostGroup.objects.filter(pk__in=ids).values_list("id", "status", excerpt, "media", tags_expression())
     }
     of_group: dict[str, list[CalendarTarget]] = {group_id: [] for group_id in ids}
     columns = PostTarget.objects.filter(group__in=ids).order_by("position").values_list("group_id", *CalendarTarget._fields)
@@ -235,14 +235,14 @@ def _targets_in_calendar(
     caller: Caller, workspace_id: str, window: tuple[datetime, datetime], filters: CalendarFilters
 ) -> QuerySet[PostTarget]:
     require_access(caller, workspace_id, "posts.read", write=False)
-    require_in_workspace(workspace_id, account_id=filters.account_id, agent_id=filters.agent_id)
+    require_account_and_agent_in_workspace(workspace_id, account_id=filters.account_id, agent_id=filters.agent_id)
     rows = calendar_targets(workspace_id, window, account_id=filters.account_id)
     wanted = {"platform": filters.platform, "group__agent_id": filters.agent_id, "group__status": filters.status}
     rows = rows.filter(**{name: value for name, value in wanted.items() if value is not None})
     if filters.text:
         rows = rows.filter(Q(text__icontains=filters.text) | Q(text=None, group__text__icontains=filters.text))
     if filters.tag:
-        rows = rows.filter(has_tag(filters.tag, metadata="group__metadata"))
+        rows = rows.filter(has_tag_condition(filters.tag, metadata="group__metadata"))
     return rows
 
 

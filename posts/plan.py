@@ -166,7 +166,7 @@ def _hashed_group(
     return {
         "status": str(group.status),
         "text": group.text,
-        "media": [hashed_attachment(entry, assets) for entry in group.media],
+        "media": [attachment_data_for_hash(entry, assets) for entry in group.media],
         "moment": format_timestamp(moment),
         "sandbox": group.sandbox,
         "webhook_url": group.webhook_url,
@@ -189,7 +189,7 @@ def _hashed_group(
     }
 
 
-def hashed_attachment(entry: Mapping[str, str], assets: Mapping[str, MediaAsset]) -> dict[str, Any]:
+def attachment_data_for_hash(entry: Mapping[str, str], assets: Mapping[str, MediaAsset]) -> dict[str, Any]:
     """Return an attached media asset for a plan's hash: the hash of its bytes and its alternative text, not its id."""
     asset = assets.get(entry["media_id"])
     alt_text = entry.get("alt_text", asset.alt_text if asset else None)

@@ -32,9 +32,14 @@ from posts.content import PostWrite, TargetWrite, media_writes_of_group
 from posts.errors import ContentInvalid
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange
-from posts.slot_choice import FreeSlots, times_of_targets
+from posts.slot_choice import FreeSlots, choose_times_of_targets
 from posts.states import GroupStatus
-from posts.target_times import check_schedule, scheduled_flags, scopes_of_times, status_when_released
+from posts.target_times import (
+    refuse_past_or_too_late_times,
+    scopes_required_by_times,
+    status_when_released,
+    whether_targets_have_times,
+)
 from posts.validation import TargetToValidate, Validation, find_duplicates, validate
 
 WRITE_SCOPES = any_scope_of("posts.draft", "posts.schedule", "posts.publish")
@@ -77,12 +82,12 @@ def new_group_change(
     workspace_id = requested_or_own_workspace_id(caller, post.workspace_id)
     require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
     accounts = batch.accounts if batch else find_target_accounts(workspace_id, post.targets)
-    scheduled = scheduled_flags(post.scheduled_at, post.targets)
+    scheduled = whether_targets_have_times(post.scheduled_at, post.targets)
     if not (dry_run or post.sandbox or _only_sandbox(accounts, post.targets)):
-        for scope in ["posts.draft"] if post.draft else scopes_of_times(scheduled):
+        for scope in ["posts.draft"] if post.draft else scopes_required_by_times(scheduled):
             require_scope(caller, scope)
     status = initial_status_for_caller(caller, GroupStatus.DRAFT if post.draft else status_when_released(scheduled))
-    check_schedule(post.scheduled_at, post.targets)
+    refuse_past_or_too_late_times(post.scheduled_at, post.targets)
     check_webhook_url_without_lookup(post.webhook_url)
     assets = batch.assets if batch else workspace_assets_by_id(workspace_id, (each.media_id for each in post.media))
     inputs = build_target_inputs(
@@ -92,7 +97,7 @@ def new_group_change(
     group = _build_group(caller, workspace_id, post, status)
     group.sandbox = all(each.sandbox for each in inputs)
     now, free = timezone.now(), batch.free_slots if batch else FreeSlots()
-    times = times_of_targets(post.scheduled_at, post.targets, accounts, draft=post.draft, free=free)
+    times = choose_times_of_targets(post.scheduled_at, post.targets, accounts, draft=post.draft, free=free)
     targets = [
         build_target(group, position, each, at, now, slot=bool(given.slot))
         for position, (each, at, given) in enumerate(zip(inputs, times, post.targets, strict=True))
@@ -224,7 +229,7 @@ def capped_agent_id(caller: Caller, group: PostGroup) -> str | None:
     return caller.agent_id or group.agent_id
 
 
-def stored_target_inputs(group: PostGroup, assets: Mapping[str, MediaAsset]) -> list[TargetToValidate]:
+def build_target_inputs_of_stored_group(group: PostGroup, assets: Mapping[str, MediaAsset]) -> list[TargetToValidate]:
     """Build the targets to validate of a stored post group, with its current accounts and media.
 
     Raises ValidationFailed for a deleted asset.

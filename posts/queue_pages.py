@@ -28,7 +28,7 @@ from posts.models import StoredPlan
 from posts.post_group_json import format_timestamp
 from posts.serializers.queue import MAX_DAYS
 from posts.services.queue import MAX_MOVED_POSTS, OPERATION, queued_targets
-from posts.stored_plan_requests import commit_plan_by_id, store_plan_of_page
+from posts.stored_plan_requests import commit_plan_by_id, make_and_store_plan_of_page
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PAGE = "account-queue"
@@ -56,7 +56,7 @@ class QueueForm(forms.Form):
         if any(day and day.year not in ALLOWED_YEARS for day in given):
             raise forms.ValidationError(_("Choose other days."))
 
-    def request_for(self, page: WorkspacePage, account: ConnectedAccount) -> dict[str, Any]:
+    def to_request_body(self, page: WorkspacePage, account: ConnectedAccount) -> dict[str, Any]:
         """Return the body of POST /posts/queue. Raises PageRefusal if what is entered is not valid."""
         if not self.is_valid():
             raise PageRefusal(_("Enter days such as 2027-01-31, and whole numbers."))
@@ -79,9 +79,9 @@ def show_queue_or_preview_change(page: WorkspacePage, account_id: str) -> HttpRe
     if page.request.method != "POST":
         queued = queued_targets(account)
         return page.render("posts/queue.html", account=account, name=_name(account), queued=queued, most=MAX_MOVED_POSTS)
-    request = QueueForm(page.request.POST).request_for(page, account)
-    services.drop_open_plans_of_page(caller=page.caller, workspace_id=page.workspace.id, dashboard_page=PAGE)
-    plan = store_plan_of_page(
+    request = QueueForm(page.request.POST).to_request_body(page, account)
+    services.delete_open_plans_of_page(caller=page.caller, workspace_id=page.workspace.id, dashboard_page=PAGE)
+    plan = make_and_store_plan_of_page(
         caller=page.caller, workspace_id=page.workspace.id, operation=OPERATION, request=request, dashboard_page=PAGE
     )
     return _show(page, account, plan)

@@ -24,7 +24,7 @@ from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
 from posts.states import SCHEDULE_MISSED, UNRELEASED_GROUP_STATUSES, GroupStatus, TargetStatus
 from posts.summaries import PostSummary, fetch_post_summaries
-from posts.tags import TAGS_KEY, has_tag, tags_of_metadata
+from posts.tags import TAGS_KEY, has_tag_condition, tags_of_metadata
 from workspaces.models import Workspace
 
 SAME_CONTENT_WINDOW = timedelta(hours=24)
@@ -188,7 +188,7 @@ def search_posts(
     Raises ScopeMissing, NotFound (also for an account or agent of another workspace).
     """
     require_access(caller, workspace_id, "posts.read", write=False)
-    require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
+    require_account_and_agent_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
     wanted = {"agent_id": agent_id, "created_at__gt": created_after, "created_at__lt": created_before}
     rows = PostGroup.objects.filter(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
@@ -198,7 +198,7 @@ def search_posts(
         return paginate_newest_first(rows, limit=limit, cursor=cursor, fetch=fetch_post_summaries)
     matching = Q() if text is None else Q(text__icontains=text)
     if tag is not None:
-        matching &= Q(has_tag(tag))
+        matching &= Q(has_tag_condition(tag))
     return paginate_with_scan_limit(
         rows, wanted=matching, span=MAX_SEARCHED_TEXTS, limit=limit, cursor=cursor, fetch=fetch_post_summaries
     )
@@ -215,7 +215,7 @@ def workspace_timezone_name(*, workspace_id: str) -> str:
     return Workspace.objects.values_list("default_timezone", flat=True).get(pk=workspace_id)
 
 
-def require_in_workspace(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
+def require_account_and_agent_in_workspace(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
     """Raise NotFound for a query of posts if the account or agent to search for does not belong to the workspace."""
     if account_id and not ConnectedAccount.objects.filter(pk=account_id, workspace_id=workspace_id).exists():
         raise missing_or_foreign_id_error(None, "account")

@@ -9,7 +9,7 @@ from typing import Any
 
 from media.models import MediaAsset
 from posts.models import Series
-from posts.plan import Plan, hashed_attachment
+from posts.plan import Plan, attachment_data_for_hash
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ def series_content(series: Series, assets: Mapping[str, MediaAsset]) -> dict[str
         "post": {
             **{name: series.post[name] for name in ("text", "targets", "webhook_url")},
             "texts": series.post.get("texts", []),
-            "media": [hashed_attachment(entry, assets) for entry in series.post["media"]],
+            "media": [attachment_data_for_hash(entry, assets) for entry in series.post["media"]],
         },
         "starts_at": series.starts_at,
         "timezone": series.timezone,

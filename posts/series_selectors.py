@@ -45,7 +45,7 @@ def series_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor
     return Page([_shown(series) for series in page.rows], page.next_cursor)
 
 
-def count_live_series(*, workspace_id: str) -> int:
+def count_series_not_ended(*, workspace_id: str) -> int:
     """Query how many of a workspace's series have not ended; paused ones count."""
     return Series.objects.filter(LIVE_SERIES_CONDITION, workspace_id=workspace_id).count()
 
@@ -72,10 +72,10 @@ def occurrences_that_can_be_cancelled(series: Series) -> QuerySet[SeriesOccurren
 
 def upcoming_occurrences(series: Series) -> list[UpcomingOccurrence]:
     """Query the next occurrences of a series; a series that has ended has none."""
-    return upcoming_occurrences_of([series])[series.id]
+    return upcoming_occurrences_by_series_id([series])[series.id]
 
 
-def upcoming_occurrences_of(rows: Sequence[Series]) -> dict[str, list[UpcomingOccurrence]]:
+def upcoming_occurrences_by_series_id(rows: Sequence[Series]) -> dict[str, list[UpcomingOccurrence]]:
     """Query the next occurrences of several series at once, by series id.
 
     They are those of the rule, and posts that the rule had before it was changed.

@@ -51,7 +51,7 @@ class FreeSlots:
         return self._taken[account.id]
 
 
-def times_of_targets(
+def choose_times_of_targets(
     scheduled_at: datetime | None,
     targets: Sequence[TargetWrite],
     accounts: Mapping[str, ConnectedAccount],

@@ -58,11 +58,11 @@ def fetch_post_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
     page, params = groups.values_list(*_GROUP_COLUMNS).query.sql_with_params()
     return [
         each._replace(scheduled_at=earliest_scheduled_at(each.targets))
-        for each in read_post_summaries(page, params, order="page.id DESC", with_times=True)
+        for each in read_post_summaries_by_sql(page, params, order="page.id DESC", with_times=True)
     ]
 
 
-def read_post_summaries(page: str, params: Sequence[Any], *, order: str, with_times: bool) -> list[PostSummary]:
+def read_post_summaries_by_sql(page: str, params: Sequence[Any], *, order: str, with_times: bool) -> list[PostSummary]:
     """Read summaries by a SELECT of their columns without targets, joined with the targets, in the SQL `order`.
 
     `with_times`: also read the times of the targets.

@@ -42,7 +42,7 @@ def metadata_with_tags(metadata: Mapping[str, str], text: str) -> dict[str, str]
     return others | ({TAGS_KEY: ", ".join(tags)} if tags else {})
 
 
-def has_tag(tag: str, *, metadata: str = "metadata") -> IContains:
+def has_tag_condition(tag: str, *, metadata: str = "metadata") -> IContains:
     """Return the condition that posts have a tag, in any case of letters; `metadata` is the path of the field.
 
     No index serves it: it is for rows that are few by other conditions, or searched a part at a time.
@@ -52,6 +52,6 @@ def has_tag(tag: str, *, metadata: str = "metadata") -> IContains:
     return IContains(Concat(Value(","), separated, Value(","), output_field=text), f",{tag},")
 
 
-def tags_column(metadata: str = "metadata") -> Any:
+def tags_expression(metadata: str = "metadata") -> Any:
     """Return the expression for the text of the tags of posts, null without tags, that `split_tags` splits."""
     return KeyTextTransform(TAGS_KEY, metadata)

@@ -15,7 +15,7 @@ PAST_TOLERANCE = timedelta(seconds=60)
 MAX_SCHEDULE_AHEAD = timedelta(days=366)
 
 
-def check_schedule(scheduled_at: datetime | None, targets: Sequence[TargetWrite] = ()) -> None:
+def refuse_past_or_too_late_times(scheduled_at: datetime | None, targets: Sequence[TargetWrite] = ()) -> None:
     """Raise ValidationFailed if a time of a post or of its targets is over 60 seconds ago or over 366 days ahead."""
     now = timezone.now()
     times = [("scheduled_at", scheduled_at)]
@@ -31,7 +31,7 @@ def check_schedule(scheduled_at: datetime | None, targets: Sequence[TargetWrite]
         raise ValidationFailed(details=problems)
 
 
-def scheduled_flags(scheduled_at: datetime | None, targets: Iterable[TargetWrite]) -> list[bool]:
+def whether_targets_have_times(scheduled_at: datetime | None, targets: Iterable[TargetWrite]) -> list[bool]:
     """Return for each target of a post to write whether it has a time; a target without one is published at once."""
     return [bool(target.slot or target.scheduled_at or scheduled_at) for target in targets]
 
@@ -41,7 +41,7 @@ def status_when_released(scheduled: Iterable[bool]) -> GroupStatus:
     return GroupStatus.SCHEDULED if all(scheduled) else GroupStatus.PUBLISHING
 
 
-def scopes_of_times(scheduled: Iterable[bool]) -> list[str]:
+def scopes_required_by_times(scheduled: Iterable[bool]) -> list[str]:
     """Return the scopes that the times of a post's targets need: one for times to come, and one to publish now."""
     known = set(scheduled)
     return [scope for later, scope in ((True, "posts.schedule"), (False, "posts.publish")) if later in known]

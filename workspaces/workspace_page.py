@@ -62,7 +62,7 @@ class WorkspacePage:
         return self.caller.has_scope("posts.draft")
 
     @property
-    def may_publish(self) -> bool:
+    def may_publish_without_approval(self) -> bool:
         """Return whether what this page's signed-in member publishes goes out without approval."""
         return self.caller.has_scope("posts.publish") and not self.caller.needs_approval
 

@@ -21,7 +21,7 @@ from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace, parse_moment
 from posts.dashboard.undo import undo_offer_of_move
 from posts.models import PostGroup, PostTarget
-from posts.services.target_moves import TargetTime, edit_that_moves, targets_that_remain
+from posts.services.target_moves import TargetTime, edit_that_moves_targets, targets_that_keep_their_times
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 ENTRY_TIME_PARAMETER = "at"  # the time that the entry has now; the other parameters are those of the calendar
@@ -45,7 +45,7 @@ def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         try:
             at = schedule.publishing_time
             version = group.content_version
-            edit = edit_that_moves(group, targets, TargetTime(at, _takes_slot(page, targets, at)))
+            edit = edit_that_moves_targets(group, targets, TargetTime(at, _takes_slot(page, targets, at)))
             services.update_post(caller=page.caller, post_group_id=group.id, content_version=version, edit=edit)
         except ValidationFailed as error:
             for row in error.details or []:
@@ -55,7 +55,7 @@ def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
             return _back_to_calendar(page, _moved_message(page, group, targets, at), undo)
     if sent is not None and reason:
         raise PageRefusal(reason)
-    others = len(targets_that_remain(group, targets))
+    others = len(targets_that_keep_their_times(group, targets))
     shown = {"group": group, "targets": targets, "schedule": schedule, "reason": reason, "others": others}
     return page.render("posts/move.html", status=200 if sent is None else 422, back=_calendar_address(page), **shown)
 
@@ -81,7 +81,7 @@ def _moved_message(page: WorkspacePage, group: PostGroup, targets: Collection[Po
     named = {"time": format_date(at.astimezone(page.zone), "l, j F Y, H:i") if at else ""}
     words = _("Moved to %(time)s.") % named if at else _("Moved.")
     words = moved_message(words, count_needing_approval(page, [group]), 1)
-    if not targets_that_remain(group, targets):
+    if not targets_that_keep_their_times(group, targets):
         return words
     only = ngettext(
         "The post has several times: only the %(count)d account of this entry moved.",

@@ -195,7 +195,7 @@ class Composer:
             self.group.status if self.group else "",
             self.schedule.local_time,
             moved=moved,
-            needs_approval=not self.page.may_publish,
+            needs_approval=not self.page.may_publish_without_approval,
             may_approve=self.page.may_manage,
         )
 

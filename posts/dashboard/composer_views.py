@@ -18,7 +18,7 @@ from config.api.errors import ApiError, Conflict
 from config.api.uploads import uploaded_files_in_field
 from config.pages.sentences import PageRefusal, error_sentences
 from posts import services
-from posts.content import PostEdit, PostWrite, keep_taken_slots
+from posts.content import PostEdit, PostWrite, edit_keeping_taken_slots
 from posts.dashboard.approval_words import awaits_approval_message
 from posts.dashboard.chosen_slot import ChosenSlot
 from posts.dashboard.composer_draft_forms import (
@@ -196,7 +196,7 @@ def _save(composer: Composer, how: str) -> HttpResponse:
         return page.success_redirect(words, "post", post_group_id=group_id)
     undo = undo_offer_of_release(composer.group, group_id, publishes=how == PUBLISH, when=composer.entered_time)
     offered = (how == SCHEDULE and _was_released(composer, at)) or (how == PUBLISH and at is not None)
-    address = undo.address(page) if offered and page.may_publish else ""
+    address = undo.address(page) if offered and page.may_publish_without_approval else ""
     return page.success_redirect(_success_message(how, at, page), "post", undo=address, post_group_id=group_id)
 
 
@@ -241,7 +241,7 @@ def _write(composer: Composer, how: str, at: datetime | None, slot: ChosenSlot |
         post = PostWrite.from_request(data)
         return services.create_post(caller=caller, post=slot.assign_to_post(post) if slot else post).group
     data = validate_page_input(UpdatePostSerializer, body | _changed_scheduled_at(group, how, at))
-    edit = keep_taken_slots(group, replace(PostEdit.from_request(data), metadata=metadata))
+    edit = edit_keeping_taken_slots(group, replace(PostEdit.from_request(data), metadata=metadata))
     changed = services.update_post(
         caller=caller,
         post_group_id=group.id,
@@ -291,6 +291,6 @@ def _error_messages(error: ApiError, operation: str) -> list[str]:
 def _success_message(how: str, at: datetime | None, page: WorkspacePage) -> str:
     if how == SCHEDULE:
         return scheduled_for_message(page, at)
-    if how == PUBLISH and not page.may_publish:
+    if how == PUBLISH and not page.may_publish_without_approval:
         return awaits_approval_message()
     return publishing_message(at) if how == PUBLISH else _("Saved.")

@@ -176,7 +176,7 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     group = shown.group
     states = [each.target.status for each in shown.targets]
     editable = page.may_write and group.status in CANCELLABLE_GROUP_STATUSES and not group.was_attempted
-    retryable = page.may_publish and group.status in GROUP_STATUSES_WITH_RETRIES
+    retryable = page.may_publish_without_approval and group.status in GROUP_STATUSES_WITH_RETRIES
     scheduled, first = editable and group.status == GroupStatus.SCHEDULED, group.earliest_scheduled_at
     begins = scheduled and first is not None and first <= timezone.now() + PUBLISHING_DELAY_FOR_UNDO
     unstarted = [each.target for each in shown.targets if is_unstarted(each.target)]

@@ -15,7 +15,7 @@ from workspaces.workspace_page import WorkspacePage
 def scheduled_for_message(page: WorkspacePage, at: datetime | None) -> str:
     """Return the message after scheduling a post, such as "Scheduled for Tuesday, 24 November 2026, 09:00."."""
     time = format_date(at.astimezone(page.zone), "l, j F Y, H:i") if at else ""
-    if not page.may_publish:
+    if not page.may_publish_without_approval:
         return awaits_approval_message(time)
     return _("Scheduled for %(time)s.") % {"time": time} if time else _("Scheduled.")
 

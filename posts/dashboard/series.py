@@ -22,7 +22,7 @@ from posts.dashboard.series_rule import rule_in_words
 from posts.models import Series
 from posts.serializers.series import CreateSeriesSerializer, UpdateSeriesSerializer
 from posts.series_posts import texts_of_series
-from posts.series_selectors import get_series, series_of_workspace, upcoming_occurrences_of
+from posts.series_selectors import get_series, series_of_workspace, upcoming_occurrences_by_series_id
 from posts.services.series import (
     SeriesEdit,
     create_series,
@@ -45,7 +45,7 @@ def list_series(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that lists the series of a workspace, newest first."""
     cursor = page.request.GET.get("cursor")
     found = series_of_workspace(caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=cursor)
-    upcoming = upcoming_occurrences_of(found.rows)
+    upcoming = upcoming_occurrences_by_series_id(found.rows)
     shown = [
         (each, rule_in_words(each.rrule, ZoneInfo(each.timezone)), upcoming[each.id][:1], _refused(upcoming[each.id]))
         for each in found.rows

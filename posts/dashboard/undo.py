@@ -82,7 +82,7 @@ def due_time_with_undo_delay(page: WorkspacePage) -> datetime | None:
 
     It is None as well if the post waits for approval first.
     """
-    waits = page.may_publish and not skips_undo_delay(caller=page.caller)
+    waits = page.may_publish_without_approval and not skips_undo_delay(caller=page.caller)
     return timezone.now() + PUBLISHING_DELAY_FOR_UNDO if waits else None
 
 

@@ -19,9 +19,9 @@ from config.api.errors import ApiError
 from config.pages.sentences import PageRefusal
 from posts import services
 from posts.models import ImportedRow, StoredPlan
-from posts.post_files.comparison import Comparison, row_key
+from posts.post_files.comparison import Comparison, imported_row_key
 from posts.services.stored_plans import PLAN_LIFETIME
-from posts.stored_plan_requests import commit_plan_by_id, store_plan_of_page
+from posts.stored_plan_requests import commit_plan_by_id, make_and_store_plan_of_page
 
 SALT, PAGE = "posts.post_files", "post-files"
 
@@ -36,7 +36,7 @@ class FilePlans:
     create_plan_id: str = ""
     update_plan_ids: Mapping[str, str] = field(default_factory=dict)
 
-    def signed(self) -> str:
+    def to_signed_text(self) -> str:
         """Return these FilePlans as a signed text, which the form that applies a file sends back."""
         return signing.dumps(asdict(self), salt=SALT, compress=True)
 
@@ -57,8 +57,8 @@ def store_file_plans(caller: Caller, workspace_id: str, comparison: Comparison) 
     They replace those of the person's earlier comparisons that were not applied. Raises the spend errors, Conflict.
     """
     new, create_plan_id = comparison.rows_in_state("new"), ""
-    services.drop_open_plans_of_page(caller=caller, workspace_id=workspace_id, dashboard_page=PAGE)
-    store = functools.partial(store_plan_of_page, caller=caller, workspace_id=workspace_id, dashboard_page=PAGE)
+    services.delete_open_plans_of_page(caller=caller, workspace_id=workspace_id, dashboard_page=PAGE)
+    store = functools.partial(make_and_store_plan_of_page, caller=caller, workspace_id=workspace_id, dashboard_page=PAGE)
     if new:
         stored = store(operation="posts.create_batch", request={"posts": [row.request for row in new]})
         for row, planned in zip(new, stored.preview["would_create"]["post_groups"], strict=True):
@@ -109,7 +109,7 @@ def _commit_new_posts(caller: Caller, plans: FilePlans) -> int:
     try:
         with transaction.atomic():
             committed = commit_plan_by_id(caller=caller, plan_id=plans.create_plan_id)
-            keys = [row_key(plans.workspace_id, plans.file_sha256, number) for number in plans.new_rows]
+            keys = [imported_row_key(plans.workspace_id, plans.file_sha256, number) for number in plans.new_rows]
             ids = committed.stored.result_ids or []
             rows = [ImportedRow(key=key, group_id=group_id) for key, group_id in zip(keys, ids, strict=True)]
             # A plan that was committed before, here or through the API, has made its posts; their rows may be stored already.

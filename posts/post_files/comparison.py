@@ -31,7 +31,7 @@ from posts.post_files.rows import (
     cells_of_group,
     changes_of_row,
     column_of_field,
-    content_of_row,
+    parse_row,
     request_of_new_row,
 )
 from posts.serializers.requests import BatchedPostSerializer, UpdatePostSerializer
@@ -78,7 +78,7 @@ class Comparison:
         return [row for row in self.rows if row.state == state]
 
 
-def row_key(workspace_id: str, file_sha256: str, number: int) -> str:
+def imported_row_key(workspace_id: str, file_sha256: str, number: int) -> str:
     """Return the key of ImportedRow for a row of a file."""
     return hashlib.sha256(f"{workspace_id} {file_sha256} {number}".encode()).hexdigest()
 
@@ -90,7 +90,7 @@ def compare_file(caller: Caller, workspace: Workspace, content: bytes, filename:
     """
     require_access(caller, workspace.id, WRITE_SCOPES)
     names, zone = AccountNames(workspace.id), ZoneInfo(workspace.default_timezone)
-    contents = [content_of_row(row, names, zone) for row in read_rows(content, filename)]
+    contents = [parse_row(row, names, zone) for row in read_rows(content, filename)]
     digest = hashlib.sha256(content).hexdigest()
     rows = _compared(workspace, contents, names, zone, digest)
     comparison = Comparison(digest, rows, [])
@@ -114,7 +114,9 @@ def _compared(
     times_named = Counter(content.group_id for content in contents)
     known = selectors.groups_with_targets().filter(workspace_id=workspace.id)
     groups = known.in_bulk([group_id for group_id in times_named if is_id(group_id, "pgr")])
-    keys = {row_key(workspace.id, digest, content.row.number): content for content in contents if not content.group_id}
+    keys = {
+        imported_row_key(workspace.id, digest, content.row.number): content for content in contents if not content.group_id
+    }
     imported = ImportedRow.objects.filter(group__workspace_id=workspace.id).select_related("group").in_bulk(list(keys))
     by_number = {keys[key].row.number: found.group for key, found in imported.items()}
     rows = []

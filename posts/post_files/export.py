@@ -15,7 +15,7 @@ from posts.local_time import start_of_local_day
 from posts.models import PostTarget
 from posts.post_files.formats import MAX_ROWS
 from posts.post_files.rows import AccountNames, cells_of_group
-from posts.selectors import groups_with_targets, require_in_workspace
+from posts.selectors import groups_with_targets, require_account_and_agent_in_workspace
 from posts.states import GroupStatus, TargetStatus
 from workspaces.models import Workspace
 
@@ -31,7 +31,7 @@ def rows_of_days(
     (also for an account of another workspace), and PageRefusal for more than MAX_ROWS posts.
     """
     require_access(caller, workspace.id, "posts.read", write=False)
-    require_in_workspace(workspace.id, account_id=account_id)
+    require_account_and_agent_in_workspace(workspace.id, account_id=account_id)
     zone = ZoneInfo(workspace.default_timezone)
     begin, end = start_of_local_day(first, zone), start_of_local_day(last + timedelta(days=1), zone)
     targets = (

@@ -97,7 +97,7 @@ def _show_difference(page: WorkspacePage, comparison: Comparison, filename: str)
     plans, problems = "", list(comparison.problems)
     if not comparison.has_problems and (comparison.rows_in_state("new") or comparison.rows_in_state("changed")):
         try:
-            plans = store_file_plans(page.caller, page.workspace.id, comparison).signed()
+            plans = store_file_plans(page.caller, page.workspace.id, comparison).to_signed_text()
         except ApiError as error:
             record_refused_write(page, "plans.create", error)
             problems += error_sentences(error)

@@ -79,7 +79,7 @@ class RowContent:
             known.append(sentence)
 
 
-def content_of_row(row: FileRow, names: AccountNames, zone: ZoneInfo) -> RowContent:
+def parse_row(row: FileRow, names: AccountNames, zone: ZoneInfo) -> RowContent:
     """Return what a row of a file of posts says; `zone` is the time zone of local times in rows without one."""
     content = RowContent(row, text=row.cells.get("text"))
     cells = {name: value.strip() for name, value in row.cells.items()}

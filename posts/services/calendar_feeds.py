@@ -12,7 +12,7 @@ from auditlog.services import record_entry
 from config.api.caller import Caller
 from config.api.errors import Conflict, Forbidden, missing_or_foreign_id_error
 from config.api.plan import ResourcePlan, check_plan
-from posts.calendar_feed_selectors import get_feed, require_person
+from posts.calendar_feed_selectors import get_feed, require_person_who_may_read_posts
 from posts.models import CalendarFeed
 from workspaces.models import Member
 from workspaces.services import lock_workspace
@@ -34,7 +34,7 @@ def create_calendar_feed(*, caller: Caller, workspace_id: str, dry_run: bool = F
 
     Raises UserSessionRequired, NotFound, WorkspacePaused, Conflict (MAX_FEEDS), PlanChanged.
     """
-    require_person(caller, workspace_id, write=True)
+    require_person_who_may_read_posts(caller, workspace_id, write=True)
     token = generate_token(CALENDAR_FEED_PREFIX)
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together

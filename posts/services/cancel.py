@@ -15,10 +15,10 @@ from posts.plan import GroupChange, Plan, copy_of_group
 from posts.plan_building import is_released
 from posts.services.changes import (
     cancel_planned_target,
-    end_group_without_unfinished_targets,
+    end_group_if_no_target_is_unfinished,
     existing_assets_of_group,
     is_unstarted,
-    unstarted_targets,
+    require_some_unstarted_targets,
 )
 from posts.services.commit import RowsChanged, commit_without_audit_entry, plan_and_commit
 from posts.states import (
@@ -46,7 +46,7 @@ def plan_cancel(caller: Caller, post_group_id: str) -> Plan:
     )
     require_access(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
     check_account_allowlist(caller, group.account_ids)
-    unstarted = {target.id for target in unstarted_targets(group)}
+    unstarted = {target.id for target in require_some_unstarted_targets(group)}
     return Plan("posts.cancel", caller, group.workspace_id, [_cancellation(group, unstarted)])
 
 
@@ -60,7 +60,7 @@ def _cancellation(group: PostGroup, target_ids: Collection[str]) -> GroupChange:
     stopped = [target for target in after.targets.all() if target.id in target_ids]
     for target in stopped:
         cancel_planned_target(target)
-    ended = end_group_without_unfinished_targets(after)
+    ended = end_group_if_no_target_is_unfinished(after)
     kind = after.status if group.status == GroupStatus.PUBLISHING else GroupStatus.CANCELLED
     return GroupChange(
         before=group,

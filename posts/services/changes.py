@@ -74,7 +74,7 @@ def is_changeable(target: ChangeableTarget) -> bool:
     return is_unstarted(target) and not target.attempts
 
 
-def unstarted_targets(group: PostGroup) -> list[PostTarget]:
+def require_some_unstarted_targets(group: PostGroup) -> list[PostTarget]:
     """Return the targets that a change of a post may stop: those that have not begun. Raises InvalidState without any."""
     unstarted = [target for target in group.targets.all() if is_unstarted(target)]
     if group.status not in UNFINISHED_GROUP_STATUSES or not unstarted:
@@ -82,7 +82,7 @@ def unstarted_targets(group: PostGroup) -> list[PostTarget]:
     return unstarted
 
 
-def require_unstarted_targets(group: PostGroup) -> list[PostTarget]:
+def require_all_targets_unstarted(group: PostGroup) -> list[PostTarget]:
     """Return the unfinished targets of a post to change. Raises InvalidState if one of them has begun."""
     waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
     if not all(is_unstarted(target) for target in waiting):
@@ -90,7 +90,7 @@ def require_unstarted_targets(group: PostGroup) -> list[PostTarget]:
     return waiting
 
 
-def end_group_without_unfinished_targets(group: PostGroup) -> bool:
+def end_group_if_no_target_is_unfinished(group: PostGroup) -> bool:
     """Set the final status of a changed post group if it has no unfinished targets; return whether it has none."""
     status = group_status_from_targets(target.status for target in group.targets.all())
     if status not in FINISHED_GROUP_STATUSES:

@@ -22,7 +22,7 @@ from posts.errors import PlanChanged, prefix_error_fields_with_index
 from posts.events import build_group_events
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan
-from posts.services.plan_money import changes_by_capped_agent, check_spending, end_holds
+from posts.services.plan_money import changes_by_capped_agent, check_plan_against_caps, spend_or_release_holds
 from posts.states import FINISHED_GROUP_STATUSES
 from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
 
@@ -57,7 +57,7 @@ def plan_and_commit(
     for _ in range(MAX_SLOT_TRIES):
         plan = make_plan()
         # A batch is checked as a whole before its posts are, so that its dry run and its real call are refused alike.
-        spend_cap = check_spending(plan) if dry_run or plan.batch else None
+        spend_cap = check_plan_against_caps(plan) if dry_run or plan.batch else None
         if plan_hash not in (None, plan.hash):
             raise PlanChanged()
         for change in plan.changes:
@@ -140,7 +140,7 @@ def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (
                 _delete_removed_targets(change)
             PostTarget.objects.filter(pk__in=leaving).update(scheduled_at=None)  # until the next write
             _write(rest)
-            end_holds(changes)
+            spend_or_release_holds(changes)
             for same_agent in by_agent:
                 _write(_hold_writes(same_agent))
     for row in (row for change in changes for row in (change.after, *change.targets)):

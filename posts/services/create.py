@@ -15,7 +15,7 @@ from posts.models import PostGroup
 from posts.plan import Plan
 from posts.plan_building import WRITE_SCOPES, BatchRows, build_target_inputs, find_target_accounts, new_group_change
 from posts.services.commit import plan_and_commit
-from posts.target_times import check_schedule
+from posts.target_times import refuse_past_or_too_late_times
 from posts.validation import Validation, validate
 
 ANY_POSTS_SCOPE = any_scope_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
@@ -31,7 +31,7 @@ def validate_post(*, caller: Caller, post: PostWrite, group: PostGroup | None = 
     require_access(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
     attached = match_media_to_assets(post.media, workspace_assets_by_id(chosen, (each.media_id for each in post.media)))
     sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
-    check_schedule(post.scheduled_at, post.targets)
+    refuse_past_or_too_late_times(post.scheduled_at, post.targets)
     accounts = find_target_accounts(chosen, post.targets)
     inputs = build_target_inputs(caller, accounts, post.text, post.targets, sandbox, attached)
     return validate(inputs, group_id=group_id)

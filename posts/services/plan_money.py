@@ -11,7 +11,7 @@ from posts.models import PostTarget
 from posts.plan import GroupChange, Plan
 
 
-def check_spending(plan: Plan) -> SpendCapStatus:
+def check_plan_against_caps(plan: Plan) -> SpendCapStatus:
     """Check the prices of a plan against all caps, without reserving them. Raises the spend errors."""
     by_agent = changes_by_capped_agent(plan.changes)
     for changes in by_agent if len(by_agent) > 1 else ():
@@ -36,7 +36,7 @@ def changes_by_capped_agent(changes: Sequence[GroupChange]) -> list[list[GroupCh
     return list(found.values())
 
 
-def end_holds(changes: Sequence[GroupChange]) -> None:
+def spend_or_release_holds(changes: Sequence[GroupChange]) -> None:
     """Spend or release the reserved money of targets that a plan of posts finishes or cancels.
 
     If prices are reserved afterwards, the counters are locked here, for all changes in one order.

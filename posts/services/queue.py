@@ -31,7 +31,7 @@ from posts.plan_building import WRITE_SCOPES
 from posts.services.changes import is_changeable
 from posts.services.commit import plan_and_commit
 from posts.services.stored_plans import get_stored_plan
-from posts.services.target_moves import TargetTime, edit_that_moves, target_writes_with_times
+from posts.services.target_moves import TargetTime, edit_that_moves_targets, target_writes_with_times
 from posts.services.update import plan_edit
 from posts.slot_choice import FreeSlots
 from posts.states import TargetStatus
@@ -72,7 +72,7 @@ class QueueChange:
             monday + timedelta(days=DAYS_OF_WEEK), zone
         )
 
-    def moved(self, at: datetime, zone: ZoneInfo) -> datetime:
+    def time_after_move(self, at: datetime, zone: ZoneInfo) -> datetime:
         """Return the time to which this QueueChange moves a post: days keep the time of day of the workspace's clocks."""
         if self.days:
             local = at.astimezone(zone).replace(tzinfo=None, fold=0) + timedelta(days=self.days)
@@ -110,7 +110,7 @@ def plan_queue(caller: Caller, change: QueueChange, *, dry_run: bool = False) ->
         case "shuffle":
             moves = _shuffled(queue.targets, change.seed)
         case "move":
-            moves = {each.id: TargetTime(change.moved(_time_of(each), zone), slot=False) for each in queue.targets}
+            moves = {each.id: TargetTime(change.time_after_move(_time_of(each), zone), slot=False) for each in queue.targets}
         case _:
             free = FreeSlots(after=change.week_to_skip(zone)[1])
             moves = {each.id: TargetTime(free.choose_next(account, "action"), slot=True) for each in queue.targets}
@@ -120,7 +120,7 @@ def plan_queue(caller: Caller, change: QueueChange, *, dry_run: bool = False) ->
             suggested_action="GET /posts shows what is scheduled to the account.",
         )
     edits = [
-        (queue.groups[each.group_id], edit_that_moves(queue.groups[each.group_id], [each], moves[each.id]))
+        (queue.groups[each.group_id], edit_that_moves_targets(queue.groups[each.group_id], [each], moves[each.id]))
         for each in queue.targets
         if each.id in moves
     ]

@@ -19,7 +19,7 @@ from posts.plan_building import capped_agent_id, refuse_caller_needing_approval
 from posts.services.changes import existing_assets_of_group, take_target_from_publisher
 from posts.services.commit import plan_and_commit
 from posts.states import GROUP_STATUSES_WITH_RETRIES, SCHEDULE_MISSED, GroupStatus, TargetStatus
-from posts.target_times import check_schedule
+from posts.target_times import refuse_past_or_too_late_times
 
 
 def retry_post(
@@ -71,7 +71,7 @@ def plan_retry(
     if workspace_id not in (None, group.workspace_id):
         raise missing_or_foreign_id_error("workspace_id", "workspace")
     refuse_caller_needing_approval(caller)
-    check_schedule(scheduled_at)
+    refuse_past_or_too_late_times(scheduled_at)
     check_webhook_url_without_lookup(webhook_url)
     after = copy_of_group(group)
     retried = _targets_to_retry(caller, after, include_unconfirmed, only_missed)

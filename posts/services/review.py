@@ -15,12 +15,12 @@ from posts import selectors
 from posts.content import own_scheduled_at
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.plan_building import refuse_caller_needing_approval, stored_target_inputs, validate_content
-from posts.services.changes import cancel_planned_target, existing_assets_of_group, require_unstarted_targets
+from posts.plan_building import build_target_inputs_of_stored_group, refuse_caller_needing_approval, validate_content
+from posts.services.changes import cancel_planned_target, existing_assets_of_group, require_all_targets_unstarted
 from posts.services.commit import plan_and_commit
 from posts.slot_choice import FreeSlots
 from posts.states import GroupStatus
-from posts.target_times import check_schedule, scopes_of_times, status_when_released
+from posts.target_times import refuse_past_or_too_late_times, scopes_required_by_times, status_when_released
 
 REVIEW_SCOPES = any_scope_of("posts.publish", "posts.schedule")
 CONFIRMABLE_GROUP_STATUSES = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
@@ -92,17 +92,17 @@ def _plan_request(caller: Caller, post_group_id: str, content_version: int, sche
 
 def _released(caller: Caller, group: PostGroup, content_version: int, scheduled_at: datetime | None) -> GroupChange:
     """Return the change that gives a reviewed post group its times, after the checks of a release; its status stays."""
-    check_schedule(scheduled_at)
+    refuse_past_or_too_late_times(scheduled_at)
     now = timezone.now()
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
     after = copy_of_group(group)
     after.scheduled_at = when
     _set_times(group, after, scheduled_at, when)
-    for scope in scopes_of_times([target.scheduled_at is not None for target in after.targets.all()]):
+    for scope in scopes_required_by_times([target.scheduled_at is not None for target in after.targets.all()]):
         require_access(caller, group.workspace_id, scope)
     _check_version(group, content_version)
     assets = existing_assets_of_group(group)
-    validate_content(stored_target_inputs(group, assets), group_id=group.id)
+    validate_content(build_target_inputs_of_stored_group(group, assets), group_id=group.id)
     return GroupChange(before=group, after=after, moment=when, due=when or now, assets=assets)
 
 
@@ -138,7 +138,7 @@ def plan_reject(caller: Caller, post_group_id: str, *, reason: str | None = None
     if group.status != GroupStatus.PENDING_CONFIRMATION:
         raise InvalidState(f"The group is {group.status}. Only groups awaiting confirmation can be rejected.")
     after = copy_of_group(group)
-    for target in require_unstarted_targets(after):
+    for target in require_all_targets_unstarted(after):
         cancel_planned_target(target)
     after.status, after.rejection_reason, after.finished_at = GroupStatus.REJECTED, reason, timezone.now()
     change = GroupChange(

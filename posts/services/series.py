@@ -28,8 +28,8 @@ from posts.plan_building import WRITE_SCOPES, BatchRows, new_group_change
 from posts.recurrence import InvalidRule, Occurrence
 from posts.recurrence.occurrences import SEARCHED_YEARS
 from posts.series_plan import SeriesPlan, series_content
-from posts.series_posts import build_series_post, require_text_cooldown, texts_of_series
-from posts.series_selectors import MAX_LIVE_SERIES, count_live_series, get_series, occurrences_that_can_be_cancelled
+from posts.series_posts import build_series_post, refuse_text_reuse_within_a_day, texts_of_series
+from posts.series_selectors import MAX_LIVE_SERIES, count_series_not_ended, get_series, occurrences_that_can_be_cancelled
 from workspaces.services import lock_workspace
 
 LOOP_NAME = "series"
@@ -100,7 +100,7 @@ def plan_and_commit_series(
     series = plan.series
     with transaction.atomic():
         lock_workspace(plan.workspace_id)  # so that concurrent calls cannot exceed the limit together
-        if count_live_series(workspace_id=plan.workspace_id) >= MAX_LIVE_SERIES:
+        if count_series_not_ended(workspace_id=plan.workspace_id) >= MAX_LIVE_SERIES:
             raise Conflict(
                 f"The workspace already has {MAX_LIVE_SERIES} live series.", suggested_action="End unused series first."
             )
@@ -228,7 +228,7 @@ def _check_post(caller: Caller, series: Series, first: Occurrence, *, dry_run: b
     at = min(first.at, now + timedelta(days=365))  # a post of its own may not be scheduled further ahead
     local, count = first.local.strftime(LOCAL_FORMAT), len(texts_of_series(series.post))
     posts = [build_series_post(series, at, number=number, local=local) for number in range(1, count + 1)]
-    require_text_cooldown(series, now)
+    refuse_text_reuse_within_a_day(series, now)
     rows = BatchRows.read(caller, series.workspace_id, posts)
     changes = []
     for index, post in enumerate(posts):

@@ -101,7 +101,7 @@ def make_and_store_plan(
     return stored
 
 
-def drop_open_plans_of_page(*, caller: Caller, workspace_id: str, dashboard_page: str) -> None:
+def delete_open_plans_of_page(*, caller: Caller, workspace_id: str, dashboard_page: str) -> None:
     """Delete the open stored plans that the caller has made before on a page of the dashboard, because others replace them.
 
     So a person who looks at many previews does not use up the open plans of the workspace.

@@ -14,7 +14,7 @@ from posts.plan import GroupChange, Plan, copy_of_group
 from posts.services.changes import (
     existing_assets_of_group,
     publishing_begun_error,
-    require_unstarted_targets,
+    require_all_targets_unstarted,
     take_target_from_publisher,
 )
 from posts.services.commit import plan_and_commit
@@ -39,7 +39,7 @@ def _plan(caller: Caller, post_group_id: str, status: GroupStatus, scheduled_at:
     if group.status != GroupStatus.SCHEDULED or group.was_attempted:
         raise publishing_begun_error(group)
     after = copy_of_group(group)
-    stopped = require_unstarted_targets(after)
+    stopped = require_all_targets_unstarted(after)
     for target in stopped:
         take_target_from_publisher(target)
         target.scheduled_at = own_scheduled_at(group, target) or scheduled_at

@@ -20,18 +20,18 @@ class TargetTime(NamedTuple):
     slot: bool
 
 
-def edit_that_moves(group: PostGroup, targets: Collection[PostTarget], to: TargetTime) -> PostEdit:
+def edit_that_moves_targets(group: PostGroup, targets: Collection[PostTarget], to: TargetTime) -> PostEdit:
     """Return the edit that moves these targets of a post to another time; the others keep theirs.
 
     If all of them have the time of the post and take no slot, the post itself is moved.
     """
-    has_other_times = targets_that_remain(group, targets) or any(own_scheduled_at(group, each) for each in targets)
+    has_other_times = targets_that_keep_their_times(group, targets) or any(own_scheduled_at(group, each) for each in targets)
     if not to.slot and not has_other_times:
         return PostEdit(scheduled_at=to.at)
     return PostEdit(targets=target_writes_with_times(group, {each.account_id: to for each in targets}))
 
 
-def targets_that_remain(group: PostGroup, targets: Collection[PostTarget]) -> list[PostTarget]:
+def targets_that_keep_their_times(group: PostGroup, targets: Collection[PostTarget]) -> list[PostTarget]:
     """Return the targets of a post that keep their times when these targets are moved, without cancelled ones."""
     moved = {each.id for each in targets}
     return [each for each in group.targets.all() if each.id not in moved and each.status != TargetStatus.CANCELLED]

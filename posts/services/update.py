@@ -27,15 +27,15 @@ from posts.plan_building import (
 )
 from posts.services.changes import (
     cancel_planned_target,
-    end_group_without_unfinished_targets,
+    end_group_if_no_target_is_unfinished,
     is_changeable,
+    require_some_unstarted_targets,
     take_target_from_publisher,
-    unstarted_targets,
 )
 from posts.services.commit import plan_and_commit
-from posts.slot_choice import FreeSlots, times_of_targets
+from posts.slot_choice import FreeSlots, choose_times_of_targets
 from posts.states import Certainty, GroupStatus, TargetStatus
-from posts.target_times import check_schedule, scheduled_flags, scopes_of_times
+from posts.target_times import refuse_past_or_too_late_times, scopes_required_by_times, whether_targets_have_times
 
 EDITED_TARGET_FIELDS = (
     *(
@@ -102,7 +102,7 @@ def plan_edit(
     for scope in () if group.sandbox or dry_run else _scopes(group, edit):
         require_access(caller, group.workspace_id, scope)
     check_account_allowlist(caller, group.account_ids)  # the current accounts; `build_target_inputs` checks the new ones
-    if not any(map(is_changeable, unstarted_targets(group))):
+    if not any(map(is_changeable, require_some_unstarted_targets(group))):
         raise InvalidState("All targets were already published or attempted, so the content can no longer be changed.")
     if content_version not in (None, group.content_version):
         raise Conflict("Somebody else changed the group in the meantime.")
@@ -112,8 +112,8 @@ def plan_edit(
 def _scopes(group: PostGroup, edit: PostEdit) -> list[str]:
     if group.status == GroupStatus.DRAFT:
         return ["posts.draft"]
-    scheduled = scheduled_flags(_publishing_time(group, edit), _changed_targets(group, edit))
-    return scopes_of_times(scheduled) or ["posts.schedule"]  # as for a cancellation
+    scheduled = whether_targets_have_times(_publishing_time(group, edit), _changed_targets(group, edit))
+    return scopes_required_by_times(scheduled) or ["posts.schedule"]  # as for a cancellation
 
 
 def _publishing_time(group: PostGroup, edit: PostEdit) -> datetime | None:
@@ -154,7 +154,7 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
     draft = group.status == GroupStatus.DRAFT
     validation = validate_content(inputs, draft=draft, group_id=group.id, ignored=begun)
     now = timezone.now()
-    times = times_of_targets(scheduled_at, wanted, accounts, draft=draft, free=free)
+    times = choose_times_of_targets(scheduled_at, wanted, accounts, draft=draft, free=free)
     changed = [
         build_target(after, place, each, at, now, slot=bool(given.slot))
         for place, (each, at, given) in enumerate(zip(inputs, times, wanted, strict=True))
@@ -163,7 +163,7 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
     rows = _edited_targets(group, after, changed)
     selectors.set_prefetched_targets(after, rows)
     after.sandbox = all(each.sandbox for each in rows)
-    ended = bool(begun) and end_group_without_unfinished_targets(after)
+    ended = bool(begun) and end_group_if_no_target_is_unfinished(after)
     return GroupChange(
         before=group,
         after=after,
@@ -182,8 +182,8 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
 def _check_edit(caller: Caller, group: PostGroup, edit: PostEdit, *, begun: bool) -> None:
     """Check what an edit may change, given the status of the post group and whether a target has begun."""
     given = None if edit.scheduled_at is UNCHANGED else edit.scheduled_at
-    check_schedule(given, edit.targets or ())
-    scheduled = scheduled_flags(_publishing_time(group, edit), _changed_targets(group, edit))
+    refuse_past_or_too_late_times(given, edit.targets or ())
+    scheduled = whether_targets_have_times(_publishing_time(group, edit), _changed_targets(group, edit))
     if edit.scheduled_at is None and is_released(group) and not all(scheduled):
         raise ValidationFailed.for_field("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
     if not begun:
