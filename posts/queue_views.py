@@ -8,7 +8,7 @@ from config.api.views import OperationViewSet
 from posts.plan_building import WRITE_SCOPES
 from posts.serializers.queue import RetryMissedPreview, RetryMissedSerializer, UpdateQueuePreview, UpdateQueueSerializer
 from posts.serializers.responses import PostGroupsEnvelope
-from posts.views import RELEASE_ERRORS, plan_and_commit_call, replay_post_groups
+from posts.views import RELEASE_ERRORS, plan_and_commit_call, response_to_repeated_batch
 
 
 class QueueViewSet(OperationViewSet):
@@ -22,7 +22,7 @@ class QueueViewSet(OperationViewSet):
         body=Body(UpdateQueueSerializer),
         responses={200: PostGroupsEnvelope},
         preview=UpdateQueuePreview,
-        idempotency=Idempotency("commit", replay=replay_post_groups),
+        idempotency=Idempotency("commit", replay=response_to_repeated_batch),
         errors=("INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def update_queue(self, call: Call) -> Reply | DryRunReply:
@@ -37,7 +37,7 @@ class QueueViewSet(OperationViewSet):
         body=Body(RetryMissedSerializer),
         responses={200: PostGroupsEnvelope},
         preview=RetryMissedPreview,
-        idempotency=Idempotency("commit", replay=replay_post_groups),
+        idempotency=Idempotency("commit", replay=response_to_repeated_batch),
         errors=("INVALID_STATE", *RELEASE_ERRORS),
     )
     def retry_missed(self, call: Call) -> Reply | DryRunReply:

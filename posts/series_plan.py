@@ -26,7 +26,7 @@ class SeriesPlan(Plan):
             "operation": self.operation,
             "workspace_id": self.workspace_id,
             "ceiling": str(self.caller.mode),
-            "series": series_content(self.series, self.assets),
+            "series": series_content_in_plan(self.series, self.assets),
         }
 
     @property
@@ -34,7 +34,7 @@ class SeriesPlan(Plan):
         return [self.series.id]
 
 
-def series_content(series: Series, assets: Mapping[str, MediaAsset]) -> dict[str, Any]:
+def series_content_in_plan(series: Series, assets: Mapping[str, MediaAsset]) -> dict[str, Any]:
     """Return the content of a series for a plan: its post, rule, zone and price, but not which occurrences come next."""
     return {
         "status": str(series.status),

@@ -62,7 +62,7 @@ def _replay_post_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     return {"post_group": selectors.groups_with_targets().get(pk=record.resource_id)}
 
 
-def replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+def response_to_repeated_batch(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     """Return the API view's response to a repeated batch request (same idempotency key): the post groups as they are now."""
     ids: list[str] = record.body or []
     found = selectors.groups_with_targets().in_bulk(ids)
@@ -114,7 +114,7 @@ class PostViewSet(OperationViewSet):
         responses={201: PostGroupsEnvelope},
         preview=CreateBatchPreview,
         preview_status=201,
-        idempotency=Idempotency("commit", replay=replay_post_groups),
+        idempotency=Idempotency("commit", replay=response_to_repeated_batch),
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create_batch(self, call: Call) -> Reply | DryRunReply:

@@ -66,7 +66,7 @@ class BoxFile(BoundedVideoFile):
             found = next((box for box in self.children(found) if box.kind == kind), None)
         return found
 
-    def read_content_start(self, box: Box, length: int) -> bytes:
+    def read_content_beginning(self, box: Box, length: int) -> bytes:
         """Return the first `length` bytes of an MP4 box's content."""
         if length > box.content_size:
             raise broken_file_error("video")
@@ -91,7 +91,7 @@ class BoxFile(BoundedVideoFile):
 
     def read_box_version(self, box: Box) -> int:
         """Return the version of an MP4 box, which determines how wide its fields are (14496-12 section 4.2.2)."""
-        return self.read_content_start(box, 1)[0]
+        return self.read_content_beginning(box, 1)[0]
 
     def _boxes(self, start: int, end: int) -> Iterator[Box]:
         while start < end:

@@ -94,7 +94,7 @@ def _video_tracks(file: BoxFile, traks: Sequence[Box]) -> list[_Track]:
             raise broken_file_error("video")
         _check_references(file, media)
         handler = file.find_descendant(media, b"hdlr")
-        if handler is not None and file.read_content_start(handler, 12)[8:12] == b"vide":
+        if handler is not None and file.read_content_beginning(handler, 12)[8:12] == b"vide":
             tracks.append(_read_track(file, trak, media))
     return tracks
 

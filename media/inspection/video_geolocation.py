@@ -112,7 +112,7 @@ def _metadata_list_edits(movie: BoxFile, meta: Box) -> Iterator[_Edit]:
     """
     if meta.content_size < 8:
         return
-    skip = 0 if movie.read_content_start(meta, 8)[4:] == b"hdlr" else 4  # QuickTime's `meta` box has no version and flags
+    skip = 0 if movie.read_content_beginning(meta, 8)[4:] == b"hdlr" else 4  # QuickTime's `meta` box has no version and flags
     parts = {part.kind: part for part in movie.children(meta, skip=skip)}
     names: list[bytes] = []
     if b"keys" in parts:
@@ -143,8 +143,8 @@ def _is_geolocation_track(movie: BoxFile, trak: Box, tables: Box) -> bool:
     handler, descriptions = movie.find_descendant(trak, b"mdia", b"hdlr"), movie.find_descendant(tables, b"stsd")
     if handler is None or descriptions is None or descriptions.content_size < 16:
         return False
-    kind = movie.read_content_start(handler, 12)[8:12]
-    description = movie.read_content_start(descriptions, min(descriptions.content_size, _MAX_SAMPLE_DESCRIPTION))
+    kind = movie.read_content_beginning(handler, 12)[8:12]
+    description = movie.read_content_beginning(descriptions, min(descriptions.content_size, _MAX_SAMPLE_DESCRIPTION))
     if description[12:16] in _GEOLOCATION_TRACKS:
         return True
     return kind not in (b"vide", b"soun") and _KEY.search(description) is not None
@@ -155,7 +155,7 @@ def _dashcam_edits(movie: BoxFile, table: Box) -> Iterator[_Edit]:
 
     Novatek's chips write this box.
     """
-    content = movie.read_content_start(table, min(table.content_size, _SEARCHED_BOX_BYTES))
+    content = movie.read_content_beginning(table, min(table.content_size, _SEARCHED_BOX_BYTES))
     for at in range(8, len(content) - 7, 8):
         start, length = struct.unpack_from(">II", content, at)
         if length >= _DASHCAM_BLOCK and start + length <= movie.size and movie.read(start + 4, 8) == b"freeGPS ":
@@ -165,7 +165,7 @@ def _dashcam_edits(movie: BoxFile, table: Box) -> Iterator[_Edit]:
 
 def _box_has_geolocation(movie: BoxFile, box: Box) -> bool:
     movie.deadline.raise_if_exceeded()
-    return contains_geolocation(movie.read_content_start(box, min(box.content_size, _SEARCHED_BOX_BYTES)))
+    return contains_geolocation(movie.read_content_beginning(box, min(box.content_size, _SEARCHED_BOX_BYTES)))
 
 
 def _freed(box: Box) -> _Edit:

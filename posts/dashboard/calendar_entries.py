@@ -67,7 +67,7 @@ def prepare_calendar_entries(
     entries = []
     for post in posts:
         asset = assets.get(first_files.get(post.id, ""))
-        entries.append(renderer.entry(post, signed_preview_url(asset) if asset else ""))
+        entries.append(renderer.render_entry(post, signed_preview_url(asset) if asset else ""))
     return entries
 
 
@@ -81,7 +81,7 @@ class _EntryRenderer:
         self._label = cache(status_label)
         self._move, self._move_at, self._no_text = _("Move…"), _("Move the post of %(time)s…"), _("(no text)")
 
-    def entry(self, post: CalendarPost, thumbnail: str) -> CalendarEntry:
+    def render_entry(self, post: CalendarPost, thumbnail: str) -> CalendarEntry:
         local_time = timezone.localtime(post.shown_at, self._page.zone)
         targets = targets_at_moment(post.targets, post.moment)
         reason = reason_not_to_move(self._page, post.status, targets)

@@ -25,7 +25,7 @@ class CropOffer:
     ratio: float
 
     @property
-    def name(self) -> str:
+    def button_value(self) -> str:
         """Return the name by which buttons of the composer submit this CropOffer."""
         return f"{self.picture.media_id}:{self.ratio:.4g}"
 

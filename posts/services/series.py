@@ -27,7 +27,7 @@ from posts.models.series import LOCAL_FORMAT
 from posts.plan_building import WRITE_SCOPES, BatchRows, new_group_change
 from posts.recurrence import InvalidRule, Occurrence
 from posts.recurrence.occurrences import SEARCHED_YEARS
-from posts.series_plan import SeriesPlan, series_content
+from posts.series_plan import SeriesPlan, series_content_in_plan
 from posts.series_posts import build_series_post, refuse_text_reuse_within_a_day, texts_of_series
 from posts.series_selectors import MAX_LIVE_SERIES, count_series_not_ended, get_series, occurrences_that_can_be_cancelled
 from workspaces.services import lock_workspace
@@ -134,7 +134,7 @@ def update_series(*, caller: Caller, series_id: str, edit: SeriesEdit, dry_run: 
     with transaction.atomic():
         series = _locked_live(caller, series_id)
         assets = _assets(series)
-        before = {**series_content(series, assets), "name": series.name}
+        before = {**series_content_in_plan(series, assets), "name": series.name}
         _check_others_series(caller, series, edit)
         if edit.name is not None:
             series.name = edit.name
@@ -150,7 +150,7 @@ def update_series(*, caller: Caller, series_id: str, edit: SeriesEdit, dry_run: 
             assets |= _check_post(caller, series, _first_occurrence(series), dry_run=dry_run)
         if edit.apply_to_scheduled:
             series.applied_revision = series.revision
-        after = {**series_content(series, assets), "name": series.name, "apply_to_scheduled": edit.apply_to_scheduled}
+        after = {**series_content_in_plan(series, assets), "name": series.name, "apply_to_scheduled": edit.apply_to_scheduled}
         check_plan(ResourcePlan("series.update", series.id, before, after))
         _save(series, dry_run=dry_run)
         _record(caller, "series.update", series, dry_run=dry_run, fields=edit.changed_fields)
@@ -166,7 +166,7 @@ def end_series(*, caller: Caller, series_id: str, dry_run: bool = False) -> Seri
         series = _locked_live(caller, series_id)
         check_account_allowlist(caller, series.account_ids)
         _require_schedule_scope(caller, series, dry_run=dry_run)
-        before = series_content(series, _assets(series))
+        before = series_content_in_plan(series, _assets(series))
         series.status = Series.Status.ENDED
         check_plan(ResourcePlan("series.delete", series.id, before, {**before, "status": str(series.status)}))
         if not dry_run:
@@ -186,7 +186,7 @@ def skip_occurrence(*, caller: Caller, series_id: str, at: datetime, dry_run: bo
         series = _locked_live(caller, series_id)
         check_account_allowlist(caller, series.account_ids)
         _require_schedule_scope(caller, series, dry_run=dry_run)
-        before = series_content(series, _assets(series))
+        before = series_content_in_plan(series, _assets(series))
         local_times = {each.strftime(LOCAL_FORMAT) for each in series.recurrence.local_times_at(at)}
         made = series.occurrences.filter(at=at)
         if at <= timezone.now() or not (local_times or made.exists()):

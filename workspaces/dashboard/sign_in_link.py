@@ -54,12 +54,12 @@ def request_sign_in_link(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-def open_sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
+def show_or_use_sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """Show a button that signs in, and sign in on POST. Programs that check the links of e-mails do not use the link up."""
     _require_offered()
     next_page = local_address_or_empty(request, request.GET.get(NEXT_PAGE))
     if request.method == "POST":
-        person = services.claim_sign_in_link(token=token, ip=request.META.get("REMOTE_ADDR") or None)
+        person = services.use_up_sign_in_link(token=token, ip=request.META.get("REMOTE_ADDR") or None)
         if person is not None:
             sign_in_user(request, person, by=SignInMethod.EMAIL, authenticated_at=timezone.now())
             return HttpResponseRedirect(next_page or reverse("dashboard"))

@@ -20,9 +20,9 @@ from workspaces.services.members import (
 )
 from workspaces.services.sign_in_links import (
     LINK_LIFETIME,
-    claim_sign_in_link,
     find_open_sign_in_link,
     is_sign_in_by_email_offered,
+    use_up_sign_in_link,
 )
 from workspaces.services.snippets import MAX_SNIPPETS, delete_snippet, save_snippet
 from workspaces.services.users import (

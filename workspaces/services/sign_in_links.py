@@ -67,7 +67,7 @@ def find_open_sign_in_link(*, token: str) -> SignInLink | None:
     return _open_links(token).first()
 
 
-def claim_sign_in_link(*, token: str, ip: str | None) -> User | None:
+def use_up_sign_in_link(*, token: str, ip: str | None) -> User | None:
     """Use up a sign-in link, record the sign-in, and return the user. The caller begins the session.
 
     An invited person is created as a user. Returns None if the link is used or expired, or its user may not sign in by it.

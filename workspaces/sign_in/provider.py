@@ -30,7 +30,7 @@ MAX_ISSUER_LENGTH = 255
 REQUIRED_DISCOVERY_FIELDS = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 FRESH_FOR = timedelta(hours=1)  # maximum age of a value that is used without fetching
 USABLE_FOR = timedelta(hours=24)  # maximum age of a value that is used while fetching fails
-RENEWAL_PAUSE = timedelta(seconds=30)  # minimum time between two fetches of `get_newer`
+RENEWAL_PAUSE = timedelta(seconds=30)  # minimum time between two fetches of `get_renewed`
 FAILURE_PAUSE = timedelta(seconds=5)  # pause after a failed fetch
 OUTBOUND_LIMIT_KEY = "identity provider"  # in place of a workspace id
 FETCH_WAIT_SECONDS = 2.0  # how long a thread waits for another thread's fetch
@@ -65,7 +65,7 @@ class CachedProviderValue(Generic[Value]):
             raise ProviderUnavailable("What the identity provider publishes cannot be fetched at the moment.")
         return self._value
 
-    def get_newer(self) -> Value:
+    def get_renewed(self) -> Value:
         """Return the identity provider's configuration or keys, fetched again if they are older than RENEWAL_PAUSE.
 
         Raises ProviderUnavailable, RateLimited.
@@ -131,7 +131,7 @@ class OpenIdProvider:
         header = jwt.get_unverified_header(token)
         if header.get("alg") not in SIGNING_ALGORITHMS:
             return None
-        return _find_key(self._keys.get(), header) or _find_key(self._keys.get_newer(), header)
+        return _find_key(self._keys.get(), header) or _find_key(self._keys.get_renewed(), header)
 
     def _fetch_document(self) -> dict[str, Any]:
         document = _fetch(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
