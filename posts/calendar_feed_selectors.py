@@ -33,13 +33,13 @@ def require_person_who_may_read_posts(caller: Caller, workspace_id: str, *, writ
 
 
 def feeds_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[CalendarFeed]:
-    """Return a page of a workspace's calendar feeds, newest first. Raises UserSessionRequired, NotFound."""
+    """Calendar feed query: return a page of a workspace's feeds, newest first. Raises UserSessionRequired, NotFound."""
     require_person_who_may_read_posts(caller, workspace_id, write=False)
     return paginate_newest_first(_feeds().filter(member__workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
 def get_feed(*, caller: Caller, workspace_id: str, feed_id: str, write: bool = False) -> CalendarFeed:
-    """Return a calendar feed of the workspace. Raises UserSessionRequired, NotFound, WorkspacePaused."""
+    """Calendar feed query: return the feed with this id. Raises UserSessionRequired, NotFound, WorkspacePaused."""
     require_person_who_may_read_posts(caller, workspace_id, write=write)
     found = _feeds().filter(pk=feed_id, member__workspace_id=workspace_id).first() if is_id(feed_id, "cal") else None
     if found is None:
@@ -48,7 +48,7 @@ def get_feed(*, caller: Caller, workspace_id: str, feed_id: str, write: bool = F
 
 
 def feed_with_token(token: str) -> CalendarFeed | None:
-    """Return the calendar feed whose address has this token; None if there is none or its workspace is deleted."""
+    """Calendar feed query: return the feed whose address has this token; None without one or if its workspace is deleted."""
     if not is_well_formed_token(token):
         return None
     living = CalendarFeed.objects.exclude(member__workspace__status=WorkspaceStatus.DELETED)
@@ -56,7 +56,7 @@ def feed_with_token(token: str) -> CalendarFeed | None:
 
 
 def targets_in_feed(workspace_id: str) -> list[PostTarget]:
-    """Return the targets that a workspace's calendar feed shows, earliest first, with their accounts and post groups.
+    """Calendar feed query: return the targets that a feed shows, earliest first, with their accounts and post groups.
 
     They are those from 90 days ago to 366 days ahead, but at most MAX_TARGETS_BEFORE and MAX_TARGETS_AHEAD. Annotates
     `shown_at`. Runs three queries, which read a limited number of rows for each account.

@@ -18,7 +18,7 @@ from posts.states import TargetStatus
 
 
 class Unchanged(Enum):
-    """The value of a PostEdit's field that keeps what the post has, because None means null there."""
+    """The value of a PostEdit field that the edit does not change; None would set the field of the post to null."""
 
     UNCHANGED = "unchanged"
 
@@ -125,7 +125,7 @@ def target_writes_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
 
 
 def own_scheduled_at(group: PostGroup, target: PostTarget) -> datetime | None:
-    """Return the `scheduled_at` of a stored target for a TargetWrite, if it is not that of the post group."""
+    """Return the `scheduled_at` for the TargetWrite of a stored target; None if it has the time of its post group."""
     return None if target.scheduled_at == group.scheduled_at and not target.slot else target.scheduled_at
 
 

@@ -74,7 +74,7 @@ class CalendarPost(NamedTuple):
 
 
 class LocalDateInWindow(TruncDate):
-    """Database function for lists by day: the local date of a time within a window; on SQLite by its midnights.
+    """Database function for lists by day: the local date of a time; on SQLite by comparing it with the window's midnights.
 
     SQLite's functions for time zones are written in Python, and a month of posts calls them tens of thousands of times.
     """
@@ -86,7 +86,7 @@ class LocalDateInWindow(TruncDate):
         self.days = [(day, start_of_local_day(day, zone)) for day in days]
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> tuple[str, tuple[str | int, ...]]:
-        """Return nested CASE expressions that find the day as a binary search does."""
+        """Return the local date as SQL for SQLite: nested CASE expressions that find the day as a binary search does."""
         time, parameters = compiler.compile(self.get_source_expressions()[0])
         days = [(str(day), connection.ops.adapt_datetimefield_value(begin)) for day, begin in self.days]
 

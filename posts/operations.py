@@ -43,9 +43,9 @@ class MakePlan(Protocol):
 
 @dataclass(frozen=True)
 class PlannedOperation:
-    """An operation that can be planned; `changes_group` is whether it changes one stored post group, which its path names,
-    and `several_groups` whether it answers with a list of groups.
+    """A post operation that can be planned, with the serializer of its request body and the function that makes its plan.
 
+    `changes_group`: it changes one stored post group, which its path names. `several_groups`: it answers with a list of them.
     `plan_and_commit` makes its plan by a function and commits it, or makes a dry run of it.
     """
 

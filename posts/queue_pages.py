@@ -41,7 +41,7 @@ MAX_AMOUNTS = {"days": MAX_DAYS, "hours": MAX_DAYS * 24, "minutes": MAX_DAYS * 2
 
 
 class QueueForm(forms.Form):
-    """The form for a change of a queue; fields that do not belong to the chosen action are left empty."""
+    """The dashboard form for a change of an account's queue; fields that the chosen action does not need are left empty."""
 
     action = forms.ChoiceField(choices=list(TITLES.items()))
     first = forms.DateField(required=False)
@@ -57,7 +57,7 @@ class QueueForm(forms.Form):
             raise forms.ValidationError(_("Choose other days."))
 
     def to_request_body(self, page: WorkspacePage, account: ConnectedAccount) -> dict[str, Any]:
-        """Return the body of POST /posts/queue. Raises PageRefusal if what is entered is not valid."""
+        """Return what this QueueForm says as the body of POST /posts/queue. Raises PageRefusal if the form is not valid."""
         if not self.is_valid():
             raise PageRefusal(_("Enter days such as 2027-01-31, and whole numbers."))
         given = self.cleaned_data
@@ -89,7 +89,7 @@ def show_queue_or_preview_change(page: WorkspacePage, account_id: str) -> HttpRe
 
 @workspace_page("POST", operation=OPERATION)
 def confirm_queue_change(page: WorkspacePage, account_id: str, plan_id: str) -> HttpResponse:
-    """Dashboard page that commits the plan of a preview; if the queue has changed since, it shows the new plan instead."""
+    """Dashboard page that commits a previewed change of a queue; if the queue has changed since, it shows the new preview."""
     account = workspace_account_or_404(page, account_id)
     plan = services.get_stored_plan(caller=page.caller, plan_id=plan_id)
     if plan.workspace_id != page.workspace.id or plan.request.get("connected_account_id") != account.id:

@@ -43,7 +43,7 @@ _targets_of_group = FixedSelect(PostTarget, where=("group_id",), join=("group",)
 
 
 def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> None:
-    """Set rows as the targets that a query has prefetched, so that reading `group.targets` runs no query."""
+    """Store the given targets as the prefetched ones of a post group, so that reading `group.targets` runs no query."""
     rows = group.targets.all()
     rows._result_cache = list(targets)
     vars(group).setdefault("_prefetched_objects_cache", {})["targets"] = rows
@@ -205,7 +205,7 @@ def search_posts(
 
 
 def tags_of_posts(group_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Query the tags of those of these post groups that have any, in one query."""
+    """Query the tags of several post groups: a dict by post group id, without the groups that have no tags."""
     rows = PostGroup.objects.filter(pk__in=group_ids, metadata__has_key=TAGS_KEY).values_list("pk", "metadata")
     return {pk: tags_of_metadata(metadata) for pk, metadata in rows}
 

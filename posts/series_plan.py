@@ -14,14 +14,14 @@ from posts.plan import Plan, attachment_data_for_hash
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesPlan(Plan):
-    """What series.create would do: the series, without its occurrences. `assets` are the media of its post by id."""
+    """The plan of a new series: the series without its occurrences. `assets` are the media of its post by id."""
 
     series: Series
     assets: Mapping[str, MediaAsset]
 
     @cached_property
     def hashed_data(self) -> dict[str, Any]:
-        """Return what the plan's hash is taken of, as JSON data."""
+        """Return the JSON data of this SeriesPlan from which its hash is computed."""
         return {
             "operation": self.operation,
             "workspace_id": self.workspace_id,

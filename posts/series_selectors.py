@@ -108,7 +108,7 @@ def _upcoming(
 
 
 def _as_ended_with_agent(rows: QuerySet[Series]) -> QuerySet[Series]:
-    """Annotate `agent_revoked`, since a series ends at once with its agent, although a worker does so a moment later."""
+    """Annotate a query of series with `agent_revoked`: such a series counts as ended, even before a worker ends it."""
     return rows.annotate(agent_revoked=_OF_REVOKED_AGENT)
 
 

@@ -21,7 +21,7 @@ class NextSlotsQuery(QuerySerializer):
 
 
 class NextSlotSerializer(serializers.Serializer):
-    """The API representation of one occurrence of a slot."""
+    """The API representation of one of an account's next slots."""
 
     at = serializers.DateTimeField()
     local = serializers.CharField(help_text="The local time that the slot names: YYYY-MM-DDTHH:MM.")

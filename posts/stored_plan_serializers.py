@@ -25,7 +25,7 @@ from posts.serializers.series import CreateSeriesPreview, SeriesEnvelope
 
 
 class CreatePlanSerializer(StrictSerializer):
-    """The request to make a plan: an operation, the post group that it changes, and the body of the operation."""
+    """The API request to make a stored plan: an operation, the post group that it changes, and the body of the operation."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     operation = fields.Choice(choices=list(PLANNED_OPERATIONS))
@@ -47,7 +47,7 @@ class CreatePlanSerializer(StrictSerializer):
 
 
 class CommitPlanSerializer(WriteBody):
-    """The request to commit a plan."""
+    """The API request to commit a stored plan."""
 
     wait = fields.Boolean(required=False, help_text="Respond when the group is finished, after 25 s at most.")
 
@@ -78,13 +78,13 @@ class PlanEnvelope(serializers.Serializer):
 
 
 class ChangedByPlanSerializer(OneOf):
-    """The answer to the commit of a plan that changes stored post groups: one, or a list of them."""
+    """The API response to the commit of a stored plan that changes post groups: one, or a list of them."""
 
     alternatives = (responses.PostGroupEnvelope, responses.PostGroupsEnvelope)
 
 
 class CommittedPlanSerializer(OneOf):
-    """The answer to the commit of a plan that creates post groups or a series: these, or the preview of a dry run."""
+    """The API response to the commit of a stored plan that creates posts or a series: these, or the preview of a dry run."""
 
     alternatives_by_resource: ClassVar[Mapping[str, type[serializers.Serializer]]] = {
         "post_group": responses.PostCreatedSerializer,

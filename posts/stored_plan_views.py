@@ -102,7 +102,7 @@ class PlanViewSet(OperationViewSet):
 
 
 def _result(stored: StoredPlan) -> dict[str, Any]:
-    """Return the answer to the commit of a plan: what it made or changed, as it is now."""
+    """Return the API view's response to the commit of a stored plan: what it made or changed, as it is now."""
     return _answer(stored.operation, stored.result_ids or [])
 
 

@@ -63,7 +63,7 @@ def fetch_post_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
 
 
 def read_post_summaries_by_sql(page: str, params: Sequence[Any], *, order: str, with_times: bool) -> list[PostSummary]:
-    """Read summaries by a SELECT of their columns without targets, joined with the targets, in the SQL `order`.
+    """Read post summaries by an SQL SELECT of post groups (`page`), which is joined with their targets and sorted by `order`.
 
     `with_times`: also read the times of the targets.
     """

@@ -43,7 +43,7 @@ def metadata_with_tags(metadata: Mapping[str, str], text: str) -> dict[str, str]
 
 
 def has_tag_condition(tag: str, *, metadata: str = "metadata") -> IContains:
-    """Return the condition that posts have a tag, in any case of letters; `metadata` is the path of the field.
+    """Return the query condition that posts have a tag, ignoring upper and lower case; `metadata` is the path of the field.
 
     No index serves it: it is for rows that are few by other conditions, or searched a part at a time.
     """
@@ -53,5 +53,5 @@ def has_tag_condition(tag: str, *, metadata: str = "metadata") -> IContains:
 
 
 def tags_expression(metadata: str = "metadata") -> Any:
-    """Return the expression for the text of the tags of posts, null without tags, that `split_tags` splits."""
+    """Return the query expression for the tags of posts as one text, null without tags, which `split_tags` splits."""
     return KeyTextTransform(TAGS_KEY, metadata)

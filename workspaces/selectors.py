@@ -129,7 +129,7 @@ def find_open_invitation(*, token_sha256: str) -> Invitation | None:
 
 
 def _open_invitations() -> QuerySet[Invitation]:
-    """Return the invitations that are not expired and whose sender may still invite."""
+    """Invitation query: return those that are not expired and whose sender may still invite."""
     inviter_may_invite = Member.objects.filter(
         workspace=OuterRef("workspace"), user=OuterRef("invited_by"), role__in=(Member.Role.OWNER, Member.Role.ADMIN)
     )

@@ -94,7 +94,7 @@ class WorkspacePage:
         return render(self.request, template, {"page": self, **shown}, status=status)
 
     def success_redirect(self, message: str, name: str, *, undo: str = "", **named: str) -> HttpResponse:
-        """Show a success message and redirect to another dashboard page of the workspace.
+        """Redirect to another dashboard page of the workspace, which shows a success message.
 
         `undo` is the address of the action that undoes what was done; the message then has a button for it.
         """
@@ -102,7 +102,7 @@ class WorkspacePage:
         return self.redirect(self.url_of_page(name, **named))
 
     def success_redirect_back(self, message: str, *, undo: str = "") -> HttpResponse:
-        """Show a success message and redirect back to the dashboard page that contained the form; `undo` as above."""
+        """Redirect back to the dashboard page that contained the form, which shows a success message; `undo` as above."""
         messages.success(self.request, message, extra_tags=undo)
         return self.redirect(_referring_page(self))
 

@@ -27,7 +27,7 @@ BYTES_PER_PIXEL = 16
 
 
 class Chunk(NamedTuple):
-    """A chunk of a WebP file.
+    """A chunk of a WebP file, from the offset `start` to `end`.
 
     The header begins at `start`, the content is from `body` to `end`, and the next chunk begins at `next`.
     """

@@ -39,7 +39,7 @@ class AccountTab:
 
 
 def account_tab(composer: Composer, target: dict[str, Any], account: ConnectedAccount) -> AccountTab:
-    """Return the tab of a chosen account; `target` is its content in the format of POST /posts."""
+    """Return the composer's tab of a chosen account; `target` is its content in the format of POST /posts."""
     capabilities = capabilities_of_account(account)
     thread, sent = capabilities.thread, composer.sent
     options, segments = separate_thread_from_options(capabilities, target["options"])

@@ -42,7 +42,7 @@ class AccountTimes:
 
     @property
     def valid_times(self) -> dict[str, datetime]:
-        """Return the valid times by account id."""
+        """Return the valid publishing times that were entered in the composer for single accounts, by account id."""
         found = {pk: form.publishing_time for pk, form in self.forms.items() if form.is_valid()}
         return {pk: at for pk, at in found.items() if at and pk not in self.in_slots}
 

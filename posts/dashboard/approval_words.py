@@ -20,7 +20,7 @@ def awaits_approval_message(time: str = "") -> str:
 
 
 def needs_approval_if_moved(page: WorkspacePage, group: PostGroup) -> bool:
-    """Return whether a post needs approval once the signed-in person has moved it.
+    """Return whether pages must say that a post needs approval again, once the signed-in person has moved it.
 
     The post is as before or after the move: a draft stays one, and another post of such an editor waits for approval.
     """
@@ -33,7 +33,7 @@ def moved_back_message(page: WorkspacePage, group: PostGroup) -> str:
 
 
 def count_needing_approval(page: WorkspacePage, groups: Iterable[PostGroup]) -> int:
-    """Count the posts that need approval once the signed-in person has moved them."""
+    """Count, for the message about moved posts, those that need approval once the signed-in person has moved them."""
     return sum(needs_approval_if_moved(page, group) for group in groups)
 
 

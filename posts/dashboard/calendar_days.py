@@ -52,7 +52,7 @@ def span_of_week(day: date) -> CalendarSpan:
 
 
 def span_of_single_day(day: date) -> CalendarSpan:
-    """Return the calendar span of a single day."""
+    """Return the calendar span that consists of a single day."""
     return CalendarSpan(day, 1, format_date(day, "l, j F Y"), day - DAY, day + DAY)
 
 

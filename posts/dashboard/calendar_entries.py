@@ -131,7 +131,7 @@ def targets_at_moment(targets: Iterable[_Target], moment: datetime | None) -> li
 
 
 def reason_not_to_move(page: WorkspacePage, status: str, targets: Sequence[MovableTarget]) -> str:
-    """Return why a person cannot move these targets of a post with this status; an empty string if they can."""
+    """Return why a person cannot move the targets of a calendar entry; an empty string if they can be moved."""
     if not page.may_write:
         return str(READ_ONLY_REASON)
     if status in UNFINISHED_GROUP_STATUSES and targets and all(map(is_changeable, targets)):

@@ -68,7 +68,7 @@ def _moment_of_address(page: WorkspacePage) -> datetime:
 
 
 def _takes_slot(page: WorkspacePage, targets: Sequence[PostTarget], at: datetime | None) -> bool:
-    """Return whether an entry of one account was dropped on an empty slot of this account."""
+    """Return whether a calendar entry of one account was moved by dropping it on an empty slot of this account."""
     dropped_on = page.request.POST.get("slot_of", "")
     return (
         [each.account_id for each in targets] == [dropped_on]

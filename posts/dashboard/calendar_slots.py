@@ -100,11 +100,11 @@ def _slot_html(account: ConnectedAccount, at: datetime, local_time: datetime, co
 
 
 def slot_query_value(account: ConnectedAccount, at: datetime) -> str:
-    """Return a slot as the address and the form of the composer name it, so that the post takes it."""
+    """Return the value by which the calendar's link to the composer, and the composer's form, name an empty slot."""
     return f"{account.id}@{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def is_coming_slot_of_account(account: ConnectedAccount, at: datetime) -> bool:
-    """Return whether a time is a coming slot of an account, which a post that is dropped on it can take."""
+    """Return whether a time is a coming slot of an account, on which a post can be dropped in the calendar."""
     coming = slot_occurrences(account, after=max(at, timezone.now() + MIN_LEAD))
     return next((each.at == at for each in coming), False)

@@ -38,7 +38,7 @@ SHOWN_CHARACTERS = 1000  # of a post's text in the preview
 
 @dataclass(frozen=True)
 class TimeShift:
-    """How an action moves chosen posts: to a time, or by days and hours; days keep the workspace's time of day."""
+    """How the action "move" changes the times of chosen posts: to one time, or by days (same local time) and hours."""
 
     at: datetime | None = None
     days: int = 0
@@ -54,7 +54,7 @@ class TimeShift:
 
 @dataclass(frozen=True)
 class PreparedAction:
-    """An action on one post: what it does, in words, how to plan it, and how to offer its undo once it is committed.
+    """An action on one of the chosen posts: what it does, in words, how to plan it, and how to undo it once it is committed.
 
     `waits`: it sends the post to an owner or admin for approval.
     """

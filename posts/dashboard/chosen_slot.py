@@ -21,7 +21,7 @@ SLOT_FIELD, TAKES_SLOT_FIELD = "slot", "takes_slot"
 
 @dataclass(frozen=True)
 class ChosenSlot:
-    """A slot of an account for the post in the composer; `is_wanted` is whether the post shall take it."""
+    """A slot that was chosen in the calendar for a new post; `is_wanted`: the person still wants the post to take it."""
 
     account: ConnectedAccount
     at: datetime
@@ -31,7 +31,7 @@ class ChosenSlot:
     def from_fields(
         cls, fields: QueryDict | None, accounts: Iterable[ConnectedAccount], *, submitted: bool
     ) -> ChosenSlot | None:
-        """Return the slot that the address or the form of the composer names; None if it names none."""
+        """Return the chosen slot that the address or the form of the composer names; None if it names none."""
         account_id, _, written = (fields.get(SLOT_FIELD, "") if fields else "").partition("@")
         account, at = next((each for each in accounts if each.id == account_id), None), parse_moment(written)
         if fields is None or account is None or at is None:
@@ -44,17 +44,17 @@ class ChosenSlot:
 
     @property
     def label(self) -> str:
-        """Return the platform and the handle of the account of this slot."""
+        """Return the platform and the handle of the account of this ChosenSlot."""
         return f"{platform_label(self.account.platform)} {self.account.handle or self.account.external_id}"
 
     @cached_property
     def is_gone(self) -> bool:
-        """Return whether another post has taken the slot, or the account has no slot at this time any more."""
+        """Return whether another post has taken this ChosenSlot, or the account has no slot at this time any more."""
         taken = taken_slots([self.account.id], (self.at, self.at + timedelta(seconds=1)))
         return bool(taken) or not is_coming_slot_of_account(self.account, self.at)
 
     def assign_to_post(self, post: PostWrite) -> PostWrite:
-        """Return the post to create with the target of this account in the slot."""
+        """Return a copy of the post to create in which the target of this account takes this ChosenSlot."""
         targets = tuple(
             replace(each, scheduled_at=self.at, slot="next") if each.connected_account_id == self.account.id else each
             for each in post.targets

@@ -141,12 +141,12 @@ def issue_key(issue: Issue) -> str:
 
 
 def capabilities_of_account(account: ConnectedAccount) -> Capabilities:
-    """Return the capabilities by which the composer's content for an account is edited."""
+    """Return the platform capabilities of an account, by which the composer's content for it is edited."""
     return get_adapter(account.platform).capabilities_for(account.details_for_capabilities())
 
 
 def _target_entries(group: PostGroup) -> list[dict[str, Any]]:
-    """Return the targets of a stored post group in the format of a POST /posts request."""
+    """Return the targets of a stored post group as the composer's content has them, in the format of POST /posts."""
     return [
         {
             "platform": target.platform,

@@ -106,7 +106,7 @@ class Composer:
             self.focus = account_id
 
     def append_text_in_open_tab(self, text: str) -> None:
-        """Append a text, such as a snippet, to the text that is written in the open tab of the composer."""
+        """Append a text, such as a snippet, to the text in the open tab of the composer."""
         target = next(
             (each for each in self.content.targets if each["connected_account_id"] == self.open_tab_account_id), None
         )

@@ -69,7 +69,7 @@ def copy_post_to_composer_draft(page: WorkspacePage, group: PostGroup, *, when: 
 
 
 def _remaining_content(group: PostGroup) -> ComposerContent:
-    """Return a post's content without media that were deleted."""
+    """Return the content of a post that is copied, without media that were deleted."""
     content = ComposerContent.from_group(group)
     remaining = workspace_assets_by_id(group.workspace_id, content.media_ids)
     content.media = [each for each in content.media if each["media_id"] in remaining]

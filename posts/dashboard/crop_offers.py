@@ -35,7 +35,7 @@ class CropOffer:
 
     @property
     def preview_size(self) -> tuple[int, int]:
-        """Return width and height of the preview of a crop."""
+        """Return the width and height of the preview of this CropOffer."""
         return round(PREVIEW_SIDE * min(1.0, self.ratio)) or 1, round(PREVIEW_SIDE / max(1.0, self.ratio)) or 1
 
     @property

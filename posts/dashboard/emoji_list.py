@@ -37,5 +37,5 @@ def _name(sign: str) -> str:
 
 
 def _as_emoji(sign: str) -> str:
-    """Return the sign with the selector that shows it as an emoji."""
+    """Return a sign as an emoji: some need the variation selector U+FE0F, without which browsers show them as text."""
     return f"{sign}\ufe0f" if ord(sign) < 0x1F000 or sign in "🗣" else sign

@@ -56,7 +56,7 @@ def saved_filters_context(page: WorkspacePage, filtered_page: str) -> dict[str, 
 
 
 def _filter_of_query(query: QueryDict) -> QueryDict:
-    """Return the filters of a query string, without days, pages and empty values."""
+    """Return what a saved filter keeps of a page's query string: no days, no page numbers, no empty values."""
     kept = QueryDict(mutable=True)
     for name in KEPT_PARAMETERS:
         if value := query.get(name, "").strip():

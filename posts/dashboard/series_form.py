@@ -128,12 +128,12 @@ class SeriesForm(forms.Form):
 
     @property
     def zone(self) -> ZoneInfo:
-        """Return the time zone of the series: the stored one, or the chosen one."""
+        """Return the time zone for this SeriesForm: that of the stored series, or the one chosen for a new series."""
         return self._zone or ZoneInfo(self.cleaned_data["timezone"])
 
     @property
     def rule(self) -> str:
-        """Return the RFC 5545 rule of the entered choices."""
+        """Return the RFC 5545 rule for the choices that were entered in the form of a series."""
         return rule_of_choices(self.cleaned_data, self.zone)
 
     @property
@@ -150,7 +150,7 @@ class SeriesForm(forms.Form):
         return self.cleaned_data["interval"] or 1
 
     def clean(self) -> None:
-        """Require the fields that belong to the choices."""
+        """Check that the form of a series has the fields that its choices need, such as weekdays for a weekly series."""
         chosen = self.cleaned_data
         needed = {WEEKLY: ("weekdays", _("Choose at least one day.")), OTHER: ("rrule", _("Write the rule."))}.get(
             chosen.get("repeats", "")
@@ -164,14 +164,14 @@ class SeriesForm(forms.Form):
 
 
 def initial_of_new_series(zone: ZoneInfo, post: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the form of a new series shows: every day at nine from tomorrow, with the content of `post`."""
+    """Return the initial values of the form of a new series: every day at nine from tomorrow, with the content of `post`."""
     tomorrow = datetime.now(UTC).astimezone(zone).date() + timedelta(days=1)
     start = {"day": f"{tomorrow:%Y-%m-%d}", "time": "09:00", "timezone": zone.key}
     return {**start, "repeats": DAILY, "ends": NEVER, "interval": 1, **_post_fields(post)}
 
 
 def initial_of_series(series: Series) -> dict[str, Any]:
-    """Return what the form of a stored series shows."""
+    """Return the initial values of the form of a stored series."""
     zone = ZoneInfo(series.timezone)
     rule = {"interval": 1, "ends": NEVER, **choices_of_rule(series.rrule, zone)}
     return {"name": series.name or "", "timezone": series.timezone, **rule, **_post_fields(series.post)}

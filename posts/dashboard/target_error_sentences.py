@@ -47,7 +47,7 @@ def target_error_sentence(error: Mapping[str, Any], label: str) -> str:
 
 
 def target_error_advice(error: Mapping[str, Any], status: str) -> str:
-    """Return what a person can do about the error of a target with this status."""
+    """Return the sentence that advises a person on the error of a post's target with this status."""
     if status == TargetStatus.RETRYING:
         return _("Nothing: the service tries again by itself.")
     advice = str(error["suggested_action"])

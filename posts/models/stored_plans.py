@@ -62,6 +62,6 @@ class StoredPlan(TimestampedModel):
 
     @property
     def result(self) -> dict[str, Any] | None:
-        """Return the type and the ids of the resources that the committed plan created or changed; None before."""
+        """Return the type and ids of the resources that the commit of this stored plan created or changed; None before it."""
         resource_type = "series" if self.operation == "series.create" else "post_group"
         return {"resource_type": resource_type, "resource_ids": self.result_ids} if self.committed_at else None

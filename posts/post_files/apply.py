@@ -28,7 +28,7 @@ SALT, PAGE = "posts.post_files", "post-files"
 
 @dataclass(frozen=True)
 class FilePlans:
-    """The plans of a file's difference: of all its new posts, and of each changed post by the number of its row."""
+    """The plans that apply a file of posts: one for all new posts, and one for each changed post by the number of its row."""
 
     workspace_id: str
     file_sha256: str
@@ -43,7 +43,7 @@ class FilePlans:
 
 @dataclass
 class AppliedFile:
-    """What the commit of a file's plans did: numbers of posts, and why changes of rows were refused."""
+    """The result of applying a file of posts: how many posts were created and changed, and why changes were refused."""
 
     created: int = 0
     changed: int = 0
@@ -74,7 +74,7 @@ def store_file_plans(caller: Caller, workspace_id: str, comparison: Comparison) 
 
 
 def read_signed_plans(text: str, workspace_id: str) -> FilePlans:
-    """Return the plans of a file from the signed text of a form. Raises PageRefusal if it is too old or of elsewhere."""
+    """Return the FilePlans in the signed text of a form. Raises PageRefusal if it is too old or of another workspace."""
     try:
         plans = FilePlans(**signing.loads(text, salt=SALT, max_age=PLAN_LIFETIME))
     except signing.BadSignature:
@@ -105,7 +105,7 @@ def commit_file_plans(caller: Caller, plans: FilePlans) -> AppliedFile:
 
 
 def _commit_new_posts(caller: Caller, plans: FilePlans) -> int:
-    """Commit the plan of the new posts, and remember their rows, together. Returns how many were made by this call."""
+    """Commit the plan of a file's new posts and store their rows as imported; returns how many posts this call created."""
     try:
         with transaction.atomic():
             committed = commit_plan_by_id(caller=caller, plan_id=plans.create_plan_id)

@@ -79,7 +79,7 @@ class Comparison:
 
 
 def imported_row_key(workspace_id: str, file_sha256: str, number: int) -> str:
-    """Return the key of ImportedRow for a row of a file."""
+    """Return the key of the ImportedRow for a row of a compared file, by which a second import is recognized."""
     return hashlib.sha256(f"{workspace_id} {file_sha256} {number}".encode()).hexdigest()
 
 
@@ -183,7 +183,7 @@ def _check_change(caller: Caller, row: ComparedRow) -> None:
 
 
 def _validated(serializer: type[Any], row: ComparedRow) -> dict[str, Any]:
-    """Return the validated fields of a row's request; empty, with problems at the row, if they are invalid."""
+    """Validate the request of a compared row; returns its fields, or nothing if problems were added to the row."""
     try:
         return dict(shared_serializer_instance(serializer).run_validation(row.request))
     except ValidationError as error:
@@ -195,7 +195,7 @@ def _validated(serializer: type[Any], row: ComparedRow) -> dict[str, Any]:
 
 
 def _add_error(caller: Caller, row: ComparedRow, post: PostWrite, error: ApiError) -> None:
-    """Add an error of a row's post to the row, at the cells that it concerns."""
+    """Add an API error about the post of a compared row to the row, at the cells that it concerns."""
     content, columns = row.content, row.content.row.cells
     if isinstance(error, ContentInvalid):
         found = services.validate_post(caller=caller, post=replace(post, scheduled_at=None), group=row.group)

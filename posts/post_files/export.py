@@ -1,4 +1,4 @@
-"""The posts of some days as rows of a file."""
+"""Export of posts: the posts of some days as the rows of a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEFT_OUT_STATUSES = (GroupStatus.REJECTED, GroupStatus.CANCELLED)
 def rows_of_days(
     *, caller: Caller, workspace: Workspace, first: date, last: date, account_id: str | None = None
 ) -> list[dict[str, str]]:
-    """Return the rows of the posts with a target on these local days, drafts included, earliest first.
+    """Return the rows of an export: the posts with a target on these local days, drafts included, earliest first.
 
     A target without a time is on the day on which it was created. Rejected and cancelled posts are left out. Raises NotFound
     (also for an account of another workspace), and PageRefusal for more than MAX_ROWS posts.

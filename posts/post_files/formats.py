@@ -37,7 +37,7 @@ class FileRow:
 
 
 class _TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # written in C if it was compiled
-    """The safe YAML loader, but without the types of numbers, times and yes or no: scalars are the texts as written."""
+    """The safe YAML loader for files of posts, which reads numbers, times, yes and no as the texts that are written."""
 
 
 _TextLoader.yaml_implicit_resolvers = {}

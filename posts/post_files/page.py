@@ -60,7 +60,7 @@ class TableCell:
 
 
 class ExportForm(forms.Form):
-    """The form for the days, the account and the format of an export."""
+    """The dashboard form for an export of posts to a file: the days, the account and the format."""
 
     first = forms.DateField(label=gettext_lazy("From"), widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
     last = forms.DateField(label=gettext_lazy("To"), widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
@@ -93,7 +93,7 @@ def choose_or_compare_file(page: WorkspacePage) -> HttpResponse:
 
 
 def _show_difference(page: WorkspacePage, comparison: Comparison, filename: str) -> HttpResponse:
-    """Show what a file would make and change, with its problems, or else with its price and a button to apply it."""
+    """Show what a file of posts would make and change, with its problems, or else with its price and a button to apply it."""
     plans, problems = "", list(comparison.problems)
     if not comparison.has_problems and (comparison.rows_in_state("new") or comparison.rows_in_state("changed")):
         try:
@@ -146,7 +146,7 @@ def apply_file(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page()
 def export_posts(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: answer with the posts of some days as a file."""
+    """Dashboard page: export the posts of some days, as a file that the browser downloads."""
     form = ExportForm(page.request.GET)
     if not form.is_valid():
         return _show(page, form=form, status=422)

@@ -112,7 +112,7 @@ def record_decision(attempt: Attempt, decision: Decision) -> None:
 
 
 def _values(attempt: Attempt, decision: Wait | Retry | Finish) -> dict[str, Any]:
-    """Return what an outcome writes to a target's row, beside what all of them write."""
+    """Return what an outcome writes to a post target's row, besides the columns that every outcome writes."""
     target = attempt.target
     match decision:
         case Wait(progress=Progress() as progress):

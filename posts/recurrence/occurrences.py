@@ -135,7 +135,7 @@ def _start_of_period(rule: RecurrenceRule, local: datetime) -> datetime:
 
 
 def _later_period(rule: RecurrenceRule, begin: datetime, local: datetime) -> datetime:
-    """Return the start of a later period of the rule, still before a local time, so that a search may begin there."""
+    """Return the start of a period of the rule shortly before a local time, where the search for occurrences can begin."""
     if rule.frequency in ("YEARLY", "MONTHLY"):
         months_in_step = rule.interval * (12 if rule.frequency == "YEARLY" else 1)
         elapsed = 12 * (local.year - begin.year) + local.month - begin.month

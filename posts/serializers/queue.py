@@ -18,7 +18,7 @@ FIELDS_OF_ACTIONS = frozenset().union(*FIELDS_OF_ACTION.values())
 
 
 class UpdateQueueSerializer(WriteBody):
-    """The request to change the queue of an account: the posts that are scheduled to it."""
+    """The API request to change the queue of an account: the posts that are scheduled to it."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     connected_account_id = fields.Identifier("acc")
@@ -58,7 +58,7 @@ class UpdateQueueSerializer(WriteBody):
 
 
 class RetryMissedSerializer(WriteBody):
-    """The request to send missed posts now."""
+    """The API request to send missed posts now."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     post_group_ids = fields.StrictList(
@@ -71,7 +71,7 @@ class RetryMissedSerializer(WriteBody):
 
 
 class MovedPostSerializer(serializers.Serializer):
-    """A post that a change of a queue would move: the time of its target at the account, before and after."""
+    """The API representation of a post that a change of a queue would move: the time of its target, before and after."""
 
     post_group_id = serializers.CharField()
     scheduled_at_before = serializers.DateTimeField()
@@ -81,7 +81,7 @@ class MovedPostSerializer(serializers.Serializer):
 
 
 class MovedPostsSerializer(serializers.Serializer):
-    """The posts that a change of a queue would move, in the order of their times now."""
+    """The API representation of all posts that a change of a queue would move, in the order of their times now."""
 
     moves = MovedPostSerializer(many=True)
 

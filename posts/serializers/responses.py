@@ -139,7 +139,7 @@ class PostGroupEnvelope(serializers.Serializer):
 
 
 class PostCreatedSerializer(serializers.Serializer):
-    """The response with a created post group; `sandbox: true` is added if all of its targets are simulated."""
+    """The API response with a created post group; `sandbox: true` is added if all of its targets are simulated."""
 
     sandbox = serializers.BooleanField(required=False)
     post_group = PostGroupSerializer()
@@ -176,7 +176,7 @@ class TargetValidationSerializer(serializers.Serializer):
 
 
 class ValidationSerializer(serializers.Serializer):
-    """Serializer of the response to validating a post: the issues in its content, and what publishing it would cost."""
+    """The API response to the validation of a post: the issues in its content, and what publishing it would cost."""
 
     valid = serializers.BooleanField()
     estimated_cost_cents = serializers.IntegerField()
@@ -239,7 +239,7 @@ class ListedPostSerializer(serializers.Serializer):
 
 
 class SearchedPostsSerializer(serializers.Serializer):
-    """Serializer of the response with a page of found post groups; their local times are in the time zone `timezone`."""
+    """The API response with a page of found post groups; their local times are in the time zone `timezone`."""
 
     posts = ListedPostSerializer(many=True)
     next_cursor = serializers.CharField(allow_null=True)
@@ -255,7 +255,7 @@ class WindowSerializer(serializers.Serializer):
 
 
 class PostsOnDaySerializer(SearchedPostsSerializer):
-    """Serializer of the response with the posts that are scheduled on one day in a time zone."""
+    """The API response with the posts that are scheduled on one day in a time zone."""
 
     date = serializers.DateField()
     timezone = serializers.CharField()

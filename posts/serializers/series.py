@@ -27,14 +27,14 @@ RULE_HELP = (
 
 
 class SeriesTargetSerializer(TargetInputSerializer):
-    """A target in the post of a request to create or change a series; the series gives the time."""
+    """A target in the API request to create or change a series; the series gives the time."""
 
     scheduled_at = None  # type: ignore[assignment]
     slot = None  # type: ignore[assignment]
 
 
 class SeriesPostSerializer(StrictSerializer):
-    """The post in a request to create or change a series, as POST /posts takes it, without a time."""
+    """The post in the API request to create or change a series, as POST /posts takes it, without a time."""
 
     text = fields.Text(
         allow_blank=True,
@@ -61,7 +61,7 @@ def _exdates(**options: Any) -> serializers.Field:
 
 
 class CreateSeriesSerializer(WriteBody):
-    """The request to create a series: a post, and the rule by which it recurs."""
+    """The API request to create a series: a post, and the rule by which it recurs."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     name = fields.Name(required=False)
@@ -73,7 +73,7 @@ class CreateSeriesSerializer(WriteBody):
 
 
 class UpdateSeriesSerializer(WriteBody):
-    """The request to change a series; omitted fields stay unchanged."""
+    """The API request to change a series; omitted fields stay unchanged."""
 
     name = fields.Name(required=False)
     post = SeriesPostSerializer(required=False)
@@ -86,7 +86,7 @@ class UpdateSeriesSerializer(WriteBody):
 
 
 class SkipOccurrenceSerializer(WriteBody):
-    """The request to leave out one occurrence of a series."""
+    """The API request to leave out one occurrence of a series."""
 
     at = fields.Timestamp(help_text="The instant of the occurrence, as in `next`.")
 
@@ -153,7 +153,7 @@ class SeriesEnvelope(serializers.Serializer):
 
 
 class SeriesPageSerializer(serializers.Serializer):
-    """The response with a page of series, newest first."""
+    """The API response with a page of series, newest first."""
 
     series = SeriesSerializer(many=True)
     next_cursor = serializers.CharField(allow_null=True)

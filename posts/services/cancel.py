@@ -51,7 +51,7 @@ def plan_cancel(caller: Caller, post_group_id: str) -> Plan:
 
 
 def _cancellation(group: PostGroup, target_ids: Collection[str]) -> GroupChange:
-    """Return the change that cancels these targets of a post group.
+    """Return the change of a plan that cancels these targets of a post group.
 
     Targets published before a retry stay published, so cancelling the retry restores the status before it. A group that has
     begun ends as its other targets do, at once or later.

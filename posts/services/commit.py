@@ -85,7 +85,7 @@ def plan_and_commit(
 
 @contextmanager
 def _noticing_taken_slots(plan: Plan) -> Iterator[None]:
-    """Return a context manager that undoes a commit and raises SlotTaken if a slot is taken; the database knows by then."""
+    """Return a context manager that undoes a commit and raises SlotTaken if another post has taken a slot of the plan."""
     if not any(target.slot and target.scheduled_at for change in plan.changes for target in change.targets):
         yield
         return

@@ -194,7 +194,7 @@ def _check_edit(caller: Caller, group: PostGroup, edit: PostEdit, *, begun: bool
 
 
 def _events(group: PostGroup, after: PostGroup, *, ended: bool) -> Sequence[tuple[str, str | None]]:
-    """Return the events of an edit: the group is scheduled for another time, awaits approval, or has ended."""
+    """Return the webhook events of an edit of a post: it is scheduled for another time, awaits approval, or has ended."""
     before = {target.id: target.scheduled_at for target in group.targets.all()}
     moved = any(
         target.due_at and target.scheduled_at and before.get(target.id, target.scheduled_at) != target.scheduled_at

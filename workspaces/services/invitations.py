@@ -1,4 +1,4 @@
-"""Invites people to a workspace by e-mail. Only the user with the invited, verified e-mail address may accept, once."""
+"""Services that invite people to a workspace by e-mail. Only the user with the invited, verified address may accept."""
 
 from __future__ import annotations
 

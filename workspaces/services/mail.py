@@ -1,4 +1,4 @@
-"""Queues outgoing e-mail and sends it from a worker through Django's mail backend (EMAIL_URL).
+"""Services that queue outgoing e-mail, and send it from a worker through Django's mail backend (EMAIL_URL).
 
 A message may be sent twice if a worker dies after sending it and before saving that. Addresses are never logged.
 """

@@ -57,7 +57,7 @@ class MailMessage:
         return str(settings.SPECTACULAR_SETTINGS["TITLE"])
 
     def plain_text(self) -> str:
-        """Return the e-mail as plain text."""
+        """Return the plain-text version of this e-mail."""
         listed = "\n".join(_listed(item) for item in self.items)
         paragraphs = [
             " · ".join(filter(None, (self.service_name, self.workspace_name))),
@@ -70,7 +70,7 @@ class MailMessage:
         return "\n\n".join(paragraphs) + "\n"
 
     def html(self) -> str:
-        """Return the e-mail as an HTML page with inline styles, which loads nothing from anywhere."""
+        """Return the HTML version of this e-mail: a page with inline styles, which loads nothing from anywhere."""
         return render_to_string("workspaces/mail.html", {"message": self})
 
 

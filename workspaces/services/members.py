@@ -1,4 +1,4 @@
-"""Changes the members of a workspace: their roles, removing, leaving, and handing the workspace over to a new owner."""
+"""Services that change the members of a workspace: roles, removal, leaving, and the handover to a new owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saves and deletes the snippets of a workspace, which its members insert into posts."""
+"""Services that save and delete the snippets of a workspace, which its members insert into posts."""
 
 from __future__ import annotations
 

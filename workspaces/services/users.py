@@ -1,4 +1,4 @@
-"""Signs in, exports and deletes users.
+"""Services that sign in, export and delete users.
 
 Users of the identity provider are found by (issuer, subject), never by e-mail address.
 """

@@ -1,4 +1,4 @@
-"""Creates, changes, pauses, exports and deletes workspaces.
+"""Services that create, change, pause, export and delete workspaces.
 
 A workspace can be paused by its owner and by an operator of the service. The two pauses are independent: each side lifts its
 own, and the workspace is active when neither is set. A paused workspace can be read, refuses writes and does not publish its
