@@ -24,7 +24,7 @@ _SWAPS_SIDES = (5, 6, 7, 8)
 
 
 def format_ratio(ratio: float) -> str:
-    """Return a ratio of width to height as people write it, such as 4:5 or 1.91:1."""
+    """Format the ratio of a crop, width to height, as people write it, such as 4:5 or 1.91:1."""
     exact = Fraction(f"{ratio:.4g}")
     simple = exact.numerator <= 20 and exact.denominator <= 20
     return f"{exact.numerator}:{exact.denominator}" if simple else f"{ratio:.3g}:1"

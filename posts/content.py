@@ -28,7 +28,7 @@ UNCHANGED = Unchanged.UNCHANGED
 
 @dataclass(frozen=True)
 class TargetWrite:
-    """A target in the input of a post to create or edit: the account, its options, and its own text and time if any.
+    """A target in the content of a post to create or edit: the account, its options, and its own text and time if any.
 
     `slot`: the time is the next free slot of the account; with `scheduled_at`, it is the slot at that time, which the target
     takes or keeps. The API knows only the next one.
@@ -44,7 +44,7 @@ class TargetWrite:
 
 @dataclass(frozen=True)
 class MediaWrite:
-    """A media asset in the input of a post to create or edit; `alt_text` replaces the asset's own."""
+    """A media asset in the content of a post to create or edit; `alt_text` replaces the asset's own."""
 
     media_id: str
     alt_text: str | None = None

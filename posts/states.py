@@ -38,7 +38,7 @@ class TargetStatus(TextChoices):
 
 
 class Certainty(TextChoices):
-    """How certain it is that the post of a target, or the next segment of its thread, is at the platform.
+    """The certainty of a target's state: how sure it is that its post, or the thread's next segment, is at the platform.
 
     The status of a finished target follows from it, and so does the money: a failed target is refunded, a published one is
     charged, and the price of an unconfirmed one stays held.

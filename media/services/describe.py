@@ -13,7 +13,7 @@ from media.models import MediaAsset
 
 
 def set_alt_text(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsset:
-    """Set the alt text of a media asset.
+    """Describe a media asset: set its alt text.
 
     An unchanged text is not recorded again in the audit log. Unfinished posts without an alt text of their own are published
     with the new one. Raises ScopeMissing, NotFound, WorkspacePaused.

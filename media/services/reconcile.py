@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 def find_orphaned_and_missing_files(report: Callable[[str], None]) -> tuple[list[str], list[str]]:
-    """Find stored media files without a database row, and media assets without their stored file.
+    """Compare media storage and database: find stored files without a row, and media assets without their stored file.
 
     Returns the keys of stored files without a row, at least an hour old, and the ids of ready assets without their file.
     Raises ServiceUnavailable.
@@ -34,7 +34,7 @@ def find_orphaned_and_missing_files(report: Callable[[str], None]) -> tuple[list
 
 
 def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None]) -> int:
-    """Remove stored media files without a row, unless an asset uses them by now; returns the number of removed files."""
+    """Remove stored files that were found without a row, unless an asset uses them by now; returns how many it removed."""
     removed = 0
     for key in keys:
         if not selectors.is_storage_key_of_asset(key):

@@ -211,7 +211,7 @@ def _events(changes: Sequence[GroupChange]) -> list[NewEvent]:
 
 
 def _update_writes(rows: Sequence[tuple[Any, Any]], unchanged: tuple[str, ...] = ()) -> list[Write]:
-    """Return the writes of the fields in which planned post groups or targets differ from the stored rows.
+    """Return the writes by which a commit updates the fields in which planned groups or targets differ from the stored rows.
 
     A group, which has `unchanged` fields, is written even if it stays the same: then the plan fails if the publisher has
     finished another target of the group meanwhile, and the publisher's outcomes are written only if no plan was.

@@ -7,10 +7,10 @@ from posts.models import PublishingPreference
 
 
 def skips_undo_delay(*, caller: Caller) -> bool:
-    """Return whether the calling person chose that the dashboard publishes posts without the seconds for undoing it."""
+    """Return the calling person's preference whether the dashboard publishes posts without the seconds for undoing it."""
     return PublishingPreference.objects.filter(user_id=caller.actor_id, skips_undo_delay=True).exists()
 
 
 def save_undo_delay_preference(*, caller: Caller, skips_delay: bool) -> None:
-    """Save whether the dashboard publishes the calling person's posts without the seconds for undoing it."""
+    """Save the calling person's preference whether the dashboard publishes posts without the seconds for undoing it."""
     PublishingPreference.objects.update_or_create(user_id=caller.actor_id, defaults={"skips_undo_delay": skips_delay})

@@ -45,7 +45,7 @@ Moves = Mapping[str, TargetTime]  # by the target's id
 
 @dataclass(frozen=True)
 class QueueChange:
-    """What to do with the posts that are scheduled to an account: `shuffle`, `move` or `skip_week`.
+    """A change of an account's queue, which is the posts scheduled to it: `shuffle`, `move` or `skip_week`.
 
     Only with posts at or after `after` and before `before`, and only with those in `post_group_ids`, if these are given.
     `seed` chooses another order of a shuffle. `days`, `hours` and `minutes` say by how much posts move. `week` is a day of
@@ -90,7 +90,7 @@ class Queue:
 
 
 def update_queue(*, caller: Caller, change: QueueChange, dry_run: bool = False, plan_hash: str | None = None) -> Plan:
-    """Shuffle, move or skip the posts that are scheduled to an account, all of them or none.
+    """Change the queue of an account: shuffle, move or skip the posts scheduled to it, all of them or none.
 
     Raises ScopeMissing, WorkspacePaused, ValidationFailed, InvalidState (there is nothing to change), PlanChanged, and the
     errors of `update_post`; the fields of their details begin with the id of the post.

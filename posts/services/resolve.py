@@ -30,7 +30,7 @@ def resolve_unconfirmed_target(
     dry_run: bool = False,
     plan_hash: str | None = None,
 ) -> Plan:
-    """Mark an unconfirmed post target as published if a `permalink` is given, or else as failed and not charged.
+    """Resolve an unconfirmed post target: as published if a `permalink` is given, or else as failed and not charged.
 
     Raises NotFound, ScopeMissing, AgentModeForbids, AccountNotAllowed, ValidationFailed (target_id), InvalidState and
     PlanChanged.

@@ -125,7 +125,7 @@ def _set_times(group: PostGroup, after: PostGroup, scheduled_at: datetime | None
 def reject_post(
     *, caller: Caller, post_group_id: str, reason: str | None = None, dry_run: bool = False, plan_hash: str | None = None
 ) -> Plan:
-    """Reject a post group awaiting approval.
+    """Reject, in a review, a post group awaiting approval.
 
     Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState, PlanChanged.
     """
@@ -133,7 +133,7 @@ def reject_post(
 
 
 def plan_reject(caller: Caller, post_group_id: str, *, reason: str | None = None) -> Plan:
-    """Plan the rejection of a post group, with the errors of `reject_post`."""
+    """Plan the rejection of a reviewed post group, with the errors of `reject_post`."""
     group = _reviewable_group(caller, post_group_id)
     if group.status != GroupStatus.PENDING_CONFIRMATION:
         raise InvalidState(f"The group is {group.status}. Only groups awaiting confirmation can be rejected.")

@@ -192,7 +192,7 @@ def _make_post(series: Series, occurrence: Occurrence, row: SeriesOccurrence | N
 
 
 def _made_writes(series: Series, occurrence: Occurrence, row: SeriesOccurrence | None, group: PostGroup) -> Sequence[Write]:
-    """Return the writes that record the post made for an occurrence; they fail if the claim is lost or the series inactive."""
+    """Return the writes that record the post of an occurrence; they fail if the claim is lost or the series is inactive."""
     number = series.made + 1
     versions = {"group_version": group.content_version, "revision": series.revision}
     values = {"group_id": group.id, "number": number, **versions}

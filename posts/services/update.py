@@ -1,4 +1,4 @@
-"""Editing of drafts, of post groups awaiting approval, and of the targets of released groups that have not begun."""
+"""Updates of posts: drafts, post groups awaiting approval, and the targets of released groups that have not begun."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def update_post(
     dry_run: bool = False,
     plan_hash: str | None = None,
 ) -> Plan:
-    """Edit a post group's text, targets, media or scheduled_at, and raise its content_version.
+    """Update a post group: edit its text, targets, media or scheduled_at, and raise its content_version.
 
     Targets that have begun stay as they are. If the group is released, the new price is held. An edit by an agent that needs
     confirmation sends the group back for approval. `content_version`, if given, must be the current version. Raises NotFound,
@@ -125,13 +125,13 @@ def _wanted_targets(group: PostGroup, edit: PostEdit) -> Sequence[TargetWrite]:
 
 
 def _changed_targets(group: PostGroup, edit: PostEdit) -> list[TargetWrite]:
-    """Return the targets of an edit that are new or have not begun."""
+    """Return the targets that the update of a post may edit: those that are new or have not begun."""
     begun = {target.account_id for target in group.targets.all() if _has_begun(target)}
     return [each for each in _wanted_targets(group, edit) if each.connected_account_id not in begun]
 
 
 def _has_begun(target: PostTarget) -> bool:
-    """Return whether an edit leaves a stored target as it is. One that was cancelled before it began can be added again."""
+    """Return whether the update of a post leaves a target as it is. One cancelled before it began can be added again."""
     was_never_sent = not target.attempts and target.certainty == Certainty.NOT_SENT
     return not is_changeable(target) and not (target.status == TargetStatus.CANCELLED and was_never_sent)
 
@@ -180,7 +180,7 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
 
 
 def _check_edit(caller: Caller, group: PostGroup, edit: PostEdit, *, begun: bool) -> None:
-    """Check what an edit may change, given the status of the post group and whether a target has begun."""
+    """Check what the update of a post may change, given the status of the post group and whether a target has begun."""
     given = None if edit.scheduled_at is UNCHANGED else edit.scheduled_at
     refuse_past_or_too_late_times(given, edit.targets or ())
     scheduled = whether_targets_have_times(_publishing_time(group, edit), _changed_targets(group, edit))
@@ -194,7 +194,7 @@ def _check_edit(caller: Caller, group: PostGroup, edit: PostEdit, *, begun: bool
 
 
 def _events(group: PostGroup, after: PostGroup, *, ended: bool) -> Sequence[tuple[str, str | None]]:
-    """Return the webhook events of an edit of a post: it is scheduled for another time, awaits approval, or has ended."""
+    """Return the webhook events of the update of a post: it is scheduled for another time, awaits approval, or has ended."""
     before = {target.id: target.scheduled_at for target in group.targets.all()}
     moved = any(
         target.due_at and target.scheduled_at and before.get(target.id, target.scheduled_at) != target.scheduled_at
@@ -206,7 +206,7 @@ def _events(group: PostGroup, after: PostGroup, *, ended: bool) -> Sequence[tupl
 
 
 def _edited_targets(group: PostGroup, after: PostGroup, changed: Sequence[PostTarget]) -> list[PostTarget]:
-    """Return the targets of an edited post group: those that have begun, and the changed ones, which keep their ids.
+    """Return the targets of an updated post group: those that have begun, and the changed ones, which keep their ids.
 
     A target that the edit leaves out is deleted, or cancelled if others have begun. What has begun keeps its text.
     """

@@ -40,7 +40,7 @@ def serve_app_manifest(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 def serve_service_worker(request: HttpRequest) -> HttpResponse:
-    """View: the service worker, which shows the page of `offline` when the service cannot be reached.
+    """View: the service worker of the installed app, which shows its offline page when the service cannot be reached.
 
     It is no static file, because browsers allow a service worker only the pages below its own path. It needs a content
     security policy of its own, because that of other answers that are not HTML would forbid all its requests. It names the
@@ -53,5 +53,5 @@ def serve_service_worker(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def show_offline_page(request: HttpRequest) -> HttpResponse:
-    """View: the page that the installed app shows without a connection; it differs only by language."""
+    """View: the page that the installed app shows without a connection; only its language differs."""
     return render(request, "workspaces/offline.html")

@@ -57,14 +57,14 @@ def change_whether_editors_need_approval(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.pause")
 def pause_workspace(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: pause the workspace, which stops changes and scheduled posts. Only its owner may do this."""
+    """Dashboard settings: pause the workspace, which stops changes and scheduled posts. Only its owner may do this."""
     services.pause_workspace(caller=page.caller, workspace_id=page.workspace.id)
     return page.success_redirect(_("Everything is stopped."), "settings")
 
 
 @workspace_page("POST", operation="workspaces.resume")
 def resume_workspace(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: end the owner's pause of the workspace. A pause by an operator of the service stays."""
+    """Dashboard settings: end the owner's pause of the workspace. A pause by an operator of the service stays."""
     workspace = services.resume_workspace(caller=page.caller, workspace_id=page.workspace.id)
     if workspace.paused_by:
         return page.success_redirect(
@@ -77,7 +77,7 @@ def resume_workspace(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page(operation="workspaces.export")
 def download_workspace_data(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: download the workspace's own record, without its posts, as a JSON file."""
+    """Dashboard page: download the workspace's own record, without its posts, as JSON from the settings page."""
     workspace = services.record_workspace_export(caller=page.caller, workspace_id=page.workspace.id)
     exported = WorkspaceExportSerializer({"exported_at": timezone.now(), "workspace": workspace})
     answer = JsonResponse(exported.data, json_dumps_params={"indent": 2, "ensure_ascii": False})
@@ -87,7 +87,7 @@ def download_workspace_data(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.delete")
 def delete_workspace(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: delete the workspace, if the user has typed its name correctly."""
+    """Dashboard page: delete the workspace from its settings page, if the user has typed its name correctly."""
     form = WorkspaceDeletionForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, deletion=form)
