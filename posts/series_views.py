@@ -116,7 +116,7 @@ class SeriesViewSet(OperationViewSet):
         preview=SkipOccurrencePreview,
         errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
     )
-    def skip(self, call: Call, series_id: str) -> Reply | DryRunReply:
+    def skip_occurrence(self, call: Call, series_id: str) -> Reply | DryRunReply:
         at = call.data["at"]
         return _reply(call, skip_occurrence(caller=call.caller, series_id=series_id, at=at, dry_run=call.dry_run))
 

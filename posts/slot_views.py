@@ -42,7 +42,7 @@ class SlotViewSet(OperationViewSet):
         query=NextSlotsQuery,
         responses={200: NextSlotsSerializer},
     )
-    def list_next(self, call: Call, account_id: str) -> Reply:
+    def list_next_slots(self, call: Call, account_id: str) -> Reply:
         account = get_accessible_account(caller=call.caller, account_id=account_id, scope="accounts.read", write=False)
         shown: list[dict[str, Any]] = [
             {

@@ -32,7 +32,7 @@ from posts.views import PostViewSet
 WORKSPACE_PATH = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
-    path("posts", PostViewSet.as_view({"get": "list_day", "post": "create"})),
+    path("posts", PostViewSet.as_view({"get": "list_posts_of_day", "post": "create"})),
     path("posts/batch", PostViewSet.as_view({"post": "create_batch"})),
     path("posts/queue", QueueViewSet.as_view({"post": "update_queue"})),
     path("posts/retry-missed", QueueViewSet.as_view({"post": "retry_missed"})),
@@ -44,14 +44,14 @@ urlpatterns = [
     path("posts/<str:post_group_id>/retry", PostViewSet.as_view({"post": "retry"})),
     path("posts/<str:post_group_id>/confirm", PostViewSet.as_view({"post": "confirm"})),
     path("posts/<str:post_group_id>/reject", PostViewSet.as_view({"post": "reject"})),
-    path("posts/<str:post_group_id>/resolve", PostViewSet.as_view({"post": "resolve"})),
+    path("posts/<str:post_group_id>/resolve", PostViewSet.as_view({"post": "resolve_unconfirmed_target"})),
     path("series", SeriesViewSet.as_view({"get": "list_series", "post": "create"})),
     path("series/<str:series_id>", SeriesViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "end"})),
-    path("series/<str:series_id>/skip", SeriesViewSet.as_view({"post": "skip"})),
+    path("series/<str:series_id>/skip", SeriesViewSet.as_view({"post": "skip_occurrence"})),
     path("plans", PlanViewSet.as_view({"post": "create"})),
     path("plans/<str:plan_id>", PlanViewSet.as_view({"get": "retrieve"})),
     path("plans/<str:plan_id>/commit", PlanViewSet.as_view({"post": "commit"})),
-    path("accounts/<str:account_id>/slots/next", SlotViewSet.as_view({"get": "list_next"})),
+    path("accounts/<str:account_id>/slots/next", SlotViewSet.as_view({"get": "list_next_slots"})),
     path(
         "workspaces/<str:workspace_id>/calendar-feeds", CalendarFeedViewSet.as_view({"get": "list_feeds", "post": "create"})
     ),

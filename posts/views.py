@@ -127,7 +127,7 @@ class PostViewSet(OperationViewSet):
         query=PostsOnDayQuery,
         responses={200: PostsOnDaySerializer},
     )
-    def list_day(self, call: Call) -> Reply:
+    def list_posts_of_day(self, call: Call) -> Reply:
         day, timezone = call.query.pop("date"), call.query.pop("timezone")
         window = local_day_window(day, timezone)
         page = day_lists.scheduled_posts_of_day(caller=call.caller, window=window, **call.query)
@@ -224,7 +224,7 @@ class PostViewSet(OperationViewSet):
         preview=ResolvePostPreview,
         errors=("INVALID_STATE", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"),
     )
-    def resolve(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
+    def resolve_unconfirmed_target(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         plan = services.resolve_unconfirmed_target(
             caller=call.caller,
             post_group_id=post_group_id,

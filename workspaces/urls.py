@@ -22,7 +22,7 @@ WORKSPACE_PATH = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
     path("workspaces", WorkspaceViewSet.as_view({"get": "list", "post": "create"})),
-    path("workspaces/<str:workspace_id>", WorkspaceViewSet.as_view({"patch": "partial_update", "delete": "destroy"})),
+    path("workspaces/<str:workspace_id>", WorkspaceViewSet.as_view({"patch": "update_caps", "delete": "destroy"})),
     path("workspaces/<str:workspace_id>/export", WorkspaceViewSet.as_view({"get": "export"})),
     path("users/<str:user_id>", UserViewSet.as_view({"delete": "destroy"})),
     path("users/<str:user_id>/export", UserViewSet.as_view({"get": "export"})),

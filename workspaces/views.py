@@ -69,7 +69,7 @@ class WorkspaceViewSet(OperationViewSet):
         idempotency=Idempotency("transaction"),
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
-    def partial_update(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
+    def update_caps(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
         workspace = services.update_caps(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run, **call.data)
         if call.dry_run:
             return DryRunReply({"workspace_id": workspace.id, **call.data}, workspace, "would_update")

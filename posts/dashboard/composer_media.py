@@ -82,12 +82,12 @@ class ComposerMedia:
 
     def offer_crop(self, name: str) -> None:
         """Show in the composer the crops of an attached image to choose from; `name` is a CropOffer's, or empty for none."""
-        self.crop = find_crop_of_button(name, self.attached)
+        self.crop = find_crop_of_button(name, self.attached_assets)
 
     def crop_attached(self, name: str) -> None:
         """Replace an attached image in the composer by a crop; `name` is a CropOffer's, a colon, and the crop's position."""
         offer_name, _colon, chosen = name.rpartition(":")
-        offer = find_crop_of_button(offer_name, self.attached)
+        offer = find_crop_of_button(offer_name, self.attached_assets)
         position = next((each for each in CROP_POSITIONS if each == chosen), None)
         if offer is None or position is None:
             return
@@ -106,7 +106,7 @@ class ComposerMedia:
         self.library_cursor, self.library_open = cursor or None, True
 
     @property
-    def attached(self) -> list[ShownAsset]:
+    def attached_assets(self) -> list[ShownAsset]:
         return shown_attachments(self.content.media, self.assets)
 
     @cached_property

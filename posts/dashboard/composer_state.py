@@ -250,7 +250,7 @@ class Composer:
 
     @cached_property
     def checked_targets(self) -> list[CheckedTarget]:
-        return prepare_checks_for_display(self.validation.targets, self.media.attached) if self.validation else []
+        return prepare_checks_for_display(self.validation.targets, self.media.attached_assets) if self.validation else []
 
     @property
     def needs_simulation_warning(self) -> bool:
