@@ -35,7 +35,7 @@ class ExpiredComposerDraftsRule(ExpiredRowsRule):
 
 
 class ExpiredPlansRule(ExpiredRowsRule):
-    """The retention rule that deletes stored plans of posts a day after they expire; until then they say that they did."""
+    """The retention rule that deletes stored plans of posts a day after they expire; until then they are shown as expired."""
 
     name = "plans"
 

@@ -108,7 +108,7 @@ FREED_SLOT_STATUSES = (TargetStatus.FAILED, TargetStatus.CANCELLED)
 
 
 class ScheduledTarget(Protocol):
-    """A post target with its status and the time that was chosen for it, as a row or as a summary of a row."""
+    """The columns of a post target by which the earliest time of its group is found: its status and its own time."""
 
     @property
     def status(self) -> str: ...

@@ -32,7 +32,7 @@ def refuse_past_or_too_late_times(scheduled_at: datetime | None, targets: Sequen
 
 
 def whether_targets_have_times(scheduled_at: datetime | None, targets: Iterable[TargetWrite]) -> list[bool]:
-    """Return for each target of a post to write whether it has a time; a target without one is published at once."""
+    """Return, for each target of a post to create or edit, whether it has a time; if not, it is published at once."""
     return [bool(target.slot or target.scheduled_at or scheduled_at) for target in targets]
 
 

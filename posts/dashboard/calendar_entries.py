@@ -57,7 +57,7 @@ class CalendarEntry:
 def prepare_calendar_entries(
     page: WorkspacePage, posts: Sequence[CalendarPost], marks: AccountMarks, *, characters: int
 ) -> list[CalendarEntry]:
-    """Return the entries for posts of `list_first_posts_of_each_day`, with this many characters of their texts.
+    """Return the calendar entries for posts of `list_first_posts_of_each_day`, with this many characters of their texts.
 
     One query reads the thumbnails of their first files.
     """
@@ -72,7 +72,7 @@ def prepare_calendar_entries(
 
 
 class _EntryRenderer:
-    """Renders the entries of one page. What they have in common is made once: addresses, words, and marks of accounts."""
+    """Renders the entries of one calendar page; what they have in common, such as addresses and marks, is made once."""
 
     def __init__(self, page: WorkspacePage, marks: AccountMarks, characters: int) -> None:
         self._page, self._marks, self._characters = page, marks, characters

@@ -80,12 +80,12 @@ class ComposerMedia:
         ends = {self.content.media_ids[0]: "later", self.content.media_ids[-1]: "earlier"} if self.content.media else {}
         self.pressed, self.pressed_id = ends.get(media_id, "earlier" if places < 0 else "later"), media_id
 
-    def offer_crop(self, name: str) -> None:
-        """Show in the composer the crops of an attached image to choose from; `name` is a CropOffer's, or empty for none."""
-        self.crop = find_crop_of_button(name, self.attached_assets)
+    def offer_crop(self, offer_name: str) -> None:
+        """Show in the composer the crops that a CropOffer lets a person choose from; for "", show none."""
+        self.crop = find_crop_of_button(offer_name, self.attached_assets)
 
     def crop_attached(self, name: str) -> None:
-        """Replace an attached image in the composer by a crop; `name` is a CropOffer's, a colon, and the crop's position."""
+        """Replace an attached image in the composer by a crop; `name` is a CropOffer's value, a colon, and the position."""
         offer_name, _colon, chosen = name.rpartition(":")
         offer = find_crop_of_button(offer_name, self.attached_assets)
         position = next((each for each in CROP_POSITIONS if each == chosen), None)

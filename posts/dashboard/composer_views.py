@@ -257,7 +257,7 @@ def _write(composer: Composer, how: str, at: datetime | None, slot: ChosenSlot |
 
 
 def _changed_metadata(composer: Composer) -> dict[str, str] | None:
-    """Return the metadata of a composed post with other tags; None if the form has no others than the post."""
+    """Return the metadata of a composed post with the tags of the form; None if the post has these tags already."""
     before = composer.group.metadata if composer.group else {}
     if "tags" not in composer.page.request.POST or split_tags(composer.content.tags) == tags_of_metadata(before):
         return None

@@ -26,7 +26,7 @@ class CropOffer:
 
     @property
     def button_value(self) -> str:
-        """Return the name by which buttons of the composer submit this CropOffer."""
+        """Return the value by which buttons of the composer submit this CropOffer."""
         return f"{self.picture.media_id}:{self.ratio:.4g}"
 
     @property

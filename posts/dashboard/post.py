@@ -126,7 +126,7 @@ def resolve_unconfirmed_target(page: WorkspacePage, post_group_id: str) -> HttpR
 
 @workspace_page("POST", operation="posts.update")
 def reschedule_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action that changes the time of a scheduled post.
+    """Dashboard action on a post's page that changes the time of the scheduled post.
 
     For an invalid or ambiguous time, it shows the form again.
     """
@@ -149,7 +149,7 @@ def reschedule_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.create")
 def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Action of a post's page: copy the post into a new draft and open the draft for editing.
+    """Dashboard action on a post's page that copies the post into a new draft and opens the draft for editing.
 
     Deleted media are not copied.
     """

@@ -8,7 +8,7 @@ from posts.models.posts import PostGroup
 
 
 class ImportedRow(models.Model):
-    """The model of a row of a file of posts from which a post was made.
+    """The model of an imported row of a file of posts, from which a post was made.
 
     `key` is made of the workspace, the SHA-256 of the file and the number of the row (posts/post_files/apply.py).
     """

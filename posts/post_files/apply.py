@@ -1,4 +1,4 @@
-"""Commits the difference between a file of posts and a workspace, by the plans that were shown.
+"""Applies a file of posts: commits the plans, made from its difference to the workspace, that were shown.
 
 The new posts are one plan (posts.create_batch): all of them are made, or none. Each changed post is a plan of its own
 (posts.update). Rows are remembered with the posts that they made, so that the same file makes no second posts.

@@ -70,7 +70,7 @@ class RowContent:
 
     @property
     def group_id(self) -> str:
-        """Return the id of the stored post that the row describes; "" for a new post."""
+        """Return the id of the stored post that this row of a file describes; "" for a new post."""
         return self.row.cells.get("post_group_id", "").strip()
 
     def add_problem(self, column: str, sentence: str) -> None:

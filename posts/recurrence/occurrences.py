@@ -57,7 +57,7 @@ class Recurrence:
         return next(self.occurrences(after, after + timedelta(days=366 * SEARCHED_YEARS)), None)
 
     def local_times_at(self, at: datetime) -> list[datetime]:
-        """Return all local times of this Recurrence whose instant is `at`, those left out included; clocks may skip some."""
+        """Return all local times of this Recurrence at the instant `at`, including those left out; clocks may skip some."""
         return [each.local for each in self._nominal_occurrences(at - timedelta(seconds=1), at) if each.at == at]
 
     def _nominal_occurrences(self, after: datetime, until: datetime) -> Iterator[Occurrence]:
@@ -117,7 +117,7 @@ def _engine_arguments(rule: RecurrenceRule, starts_at: datetime) -> dict[str, An
 
 
 def _engine_weekdays(rule: RecurrenceRule) -> Iterator[tuple[int, int | None]]:
-    """Yield the weekdays of a recurrence rule for dateutil: either all numbered or none, as it intersects a mixture."""
+    """Yield the weekdays of a recurrence rule for dateutil, either all numbered or none, because it intersects a mixture."""
     numbered = any(number for _, number in rule.weekdays)
     weeks = WEEKS_IN_MONTH if rule.frequency == "MONTHLY" or "BYMONTH" in rule.lists else WEEKS_IN_YEAR
     for day, number in rule.weekdays:

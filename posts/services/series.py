@@ -243,7 +243,7 @@ def _assets(series: Series) -> dict[str, MediaAsset]:
 
 
 def _locked_live(caller: Caller, series_id: str) -> Series:
-    """Return a live series with its row locked. Raises NotFound, ScopeMissing, WorkspacePaused, InvalidState (ended)."""
+    """Lock and return a series that has not ended. Raises NotFound, ScopeMissing, WorkspacePaused, InvalidState (ended)."""
     found = get_series(caller=caller, series_id=series_id, scope=WRITE_SCOPES, write=True)
     series = Series.objects.select_for_update(no_key=True).get(pk=found.pk)
     if Series.Status.ENDED in (found.status, series.status):  # the found one has ended if its agent was revoked
