@@ -28,7 +28,7 @@ from posts.serializers.series import (
 from posts.series_json import series_json
 from posts.series_selectors import get_series, series_of_workspace, upcoming_occurrences_by_series_id
 from posts.services.series import SeriesEdit, create_series, end_series, skip_occurrence, update_series
-from posts.services.series_occurrences import withdraw_scheduled_posts
+from posts.services.series_occurrences import cancel_or_edit_scheduled_posts
 
 CONTENT_ERRORS = ("CONTENT_INVALID", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "WEBHOOK_URL_NOT_ALLOWED")
 
@@ -127,7 +127,7 @@ def _reply(call: Call, series: Series) -> Reply | DryRunReply:
         return DryRunReply(call.data, series, "would_update")
 
     def withdraw() -> dict[str, Any]:
-        withdraw_scheduled_posts(series)  # after the commit; if this process dies meanwhile, a worker does it
+        cancel_or_edit_scheduled_posts(series)  # after the commit; if this process dies meanwhile, a worker does it
         return {"series": series}
 
     return Reply({"series": series}, 200, series.id, reload_after_commit=withdraw)

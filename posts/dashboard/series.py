@@ -32,7 +32,7 @@ from posts.services.series import (
     skip_occurrence,
     update_series,
 )
-from posts.services.series_occurrences import withdraw_scheduled_posts
+from posts.services.series_occurrences import cancel_or_edit_scheduled_posts
 from workspaces.workspace_page import WorkspacePage, record_refused_write, submit_once, workspace_page
 
 PER_PAGE = 50
@@ -132,7 +132,7 @@ def preview_or_save_series(page: WorkspacePage, series_id: str) -> HttpResponse:
             return _render_form(page, form, series=series, planned=changed, plan_hash=plan_hash)
     except ApiError as error:
         return _render_form(page, form, series=series, problems=_problems(page, "series.update", error), status=422)
-    withdraw_scheduled_posts(changed)
+    cancel_or_edit_scheduled_posts(changed)
     return page.success_redirect(_("The series is changed."), "series-one", series_id=series.id)
 
 
@@ -151,7 +151,7 @@ def pause_or_resume_series(page: WorkspacePage, series_id: str) -> HttpResponse:
 def end_series_and_cancel_posts(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard action that ends a series and cancels its scheduled posts."""
     series = end_series(caller=page.caller, series_id=_series_of_workspace(page, series_id).id)
-    withdraw_scheduled_posts(series)
+    cancel_or_edit_scheduled_posts(series)
     words = _("The series has ended, and its scheduled posts are cancelled.")
     return page.success_redirect(words, "series-one", series_id=series.id)
 
@@ -163,7 +163,7 @@ def skip_post_of_series(page: WorkspacePage, series_id: str) -> HttpResponse:
     at = parse_moment(page.request.POST.get("at", ""))
     if at is None:
         raise PageRefusal(_("Choose a post of the series."))
-    withdraw_scheduled_posts(skip_occurrence(caller=page.caller, series_id=series.id, at=at))
+    cancel_or_edit_scheduled_posts(skip_occurrence(caller=page.caller, series_id=series.id, at=at))
     return page.success_redirect(_("The post is left out."), "series-one", series_id=series.id)
 
 

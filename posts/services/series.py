@@ -158,7 +158,7 @@ def update_series(*, caller: Caller, series_id: str, edit: SeriesEdit, dry_run: 
 
 
 def end_series(*, caller: Caller, series_id: str, dry_run: bool = False) -> Series:
-    """End a series for good. Its scheduled posts are cancelled by `withdraw_scheduled_posts`.
+    """End a series for good. Its scheduled posts are cancelled by `cancel_or_edit_scheduled_posts`.
 
     Raises NotFound, ScopeMissing, AccountNotAllowed, InvalidState (already ended), WorkspacePaused, PlanChanged.
     """
@@ -177,7 +177,7 @@ def end_series(*, caller: Caller, series_id: str, dry_run: bool = False) -> Seri
 
 
 def skip_occurrence(*, caller: Caller, series_id: str, at: datetime, dry_run: bool = False) -> Series:
-    """Leave out one occurrence of a series. If its post is scheduled, `withdraw_scheduled_posts` cancels it.
+    """Leave out one occurrence of a series. If its post is scheduled, `cancel_or_edit_scheduled_posts` cancels it.
 
     Skipping an occurrence again changes nothing. Raises ValidationFailed if the series has no occurrence at that instant,
     and the errors of `end_series`.

@@ -78,7 +78,7 @@ def process_claimed_series(series: Series) -> None:
             with transaction.atomic():
                 _end(series)
                 occurrences_that_can_be_cancelled(series).update(withdrawn=True)
-        withdraw_scheduled_posts(series)
+        cancel_or_edit_scheduled_posts(series)
         due_at = _make_due_posts(series)
         if occurrences_that_can_be_cancelled(series).filter(withdrawn=True).exists():
             due_at = timezone.now() + WITHDRAW_AGAIN_AFTER
@@ -87,7 +87,7 @@ def process_claimed_series(series: Series) -> None:
         logger.info("%s was changed meanwhile.", series.id)
 
 
-def withdraw_scheduled_posts(series: Series) -> None:
+def cancel_or_edit_scheduled_posts(series: Series) -> None:
     """Cancel the scheduled posts that a series no longer has, and edit those that its change applies to.
 
     Posts that somebody else has edited stay as they are, unless they are withdrawn: the series was ended, or their occurrence
