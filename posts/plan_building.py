@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -20,15 +19,15 @@ from config.api.caller import (
     require_access,
     require_scope,
 )
-from config.api.errors import AgentModeForbids, ApiError, Forbidden, ValidationFailed
+from config.api.errors import AgentModeForbids, Forbidden, ValidationFailed
 from config.api.scopes import any_scope_of
 from config.api.trace import current_trace_id
 from config.api.webhook_url import check_webhook_url_without_lookup
-from config.db.fixed_select import FixedSelect
 from media.models import MediaAsset
 from posts import selectors
 from posts.attached_media import AttachedMedia, match_media_to_assets, workspace_assets_by_id
 from posts.content import PostWrite, TargetWrite, media_writes_of_group
+from posts.duplicates import ContentKey, content_hashes, find_accounts_and_duplicates
 from posts.errors import ContentInvalid
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange
@@ -40,48 +39,48 @@ from posts.target_times import (
     status_when_released,
     whether_targets_have_times,
 )
-from posts.validation import TargetToValidate, Validation, find_duplicates, validate
+from posts.validation import TargetToValidate, Validation, validate
 
 WRITE_SCOPES = any_scope_of("posts.draft", "posts.schedule", "posts.publish")
-_accounts = FixedSelect(ConnectedAccount, where=("workspace_id",), where_in="id", join=("workspace",))
 APPROVAL_MESSAGE = "In this workspace, posts by editors need the approval of an owner or admin."
 STATUSES_WITH_EVENT_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
 
 
 @dataclass(frozen=True)
-class BatchRows:
-    """What building the plan of a batch reads for all its posts at once: accounts and media by id, and duplicates."""
+class PlanRows:
+    """What building a plan reads for the posts in it at once: accounts and media by id, and duplicates of their content."""
 
     accounts: Mapping[str, ConnectedAccount]
     assets: Mapping[str, MediaAsset]
-    duplicates: Mapping[tuple[str, str, bool], str]
+    duplicates: Mapping[ContentKey, str]
     free_slots: FreeSlots = field(default_factory=FreeSlots)
 
     @classmethod
-    def read(cls, caller: Caller, workspace_id: str, posts: Sequence[PostWrite]) -> BatchRows:
-        """Read, to build the plan of a batch, its accounts, media and duplicates with three queries. Skips invalid posts."""
-        accounts = find_target_accounts(workspace_id, [target for post in posts for target in post.targets])
-        assets = workspace_assets_by_id(workspace_id, (each.media_id for post in posts for each in post.media))
-        inputs: list[TargetToValidate] = []
-        for post in posts:
-            with suppress(ApiError):
-                media = match_media_to_assets(post.media, assets)
-                inputs += build_target_inputs(caller, accounts, post.text, post.targets, post.sandbox, media)
-        return cls(accounts, assets, find_duplicates(inputs))
+    def read(
+        cls, workspace_id: str, posts: Sequence[PostWrite], *, group_id: str = "", other_media: Iterable[str] = ()
+    ) -> PlanRows:
+        """Read what plans of these posts need, with one query, and with another one if there are media.
+
+        `group_id` is the stored group that the content is for, which is no duplicate of it. `other_media` are read as well.
+        """
+        accounts = {target.connected_account_id for post in posts for target in post.targets}
+        hashes = {content_hash for post in posts for content_hash in content_hashes(post)}
+        found, duplicates = find_accounts_and_duplicates(workspace_id, accounts, hashes, ignored_group_id=group_id)
+        media_ids = [*(each.media_id for post in posts for each in post.media), *other_media]
+        return cls(found, workspace_assets_by_id(workspace_id, media_ids), duplicates)
 
 
-def new_group_change(
-    caller: Caller, post: PostWrite, *, dry_run: bool = False, batch: BatchRows | None = None
-) -> GroupChange:
+def new_group_change(caller: Caller, post: PostWrite, *, dry_run: bool = False, rows: PlanRows | None = None) -> GroupChange:
     """Return the change of a plan that creates a post group, after checks of permissions, accounts, time and content.
 
-    The caller of this function checks the spend limits. `batch` is what was read for several groups at once. Drafts may have
+    The caller of this function checks the spend limits. `rows` is what was read for several groups at once. Drafts may have
     invalid content. Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed,
     AccountNotAllowed, ContentInvalid.
     """
     workspace_id = requested_or_own_workspace_id(caller, post.workspace_id)
     require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
-    accounts = batch.accounts if batch else find_target_accounts(workspace_id, post.targets)
+    rows = rows or PlanRows.read(workspace_id, [post])
+    accounts, assets, free = rows.accounts, rows.assets, rows.free_slots
     scheduled = whether_targets_have_times(post.scheduled_at, post.targets)
     if not (dry_run or post.sandbox or _only_sandbox(accounts, post.targets)):
         for scope in ["posts.draft"] if post.draft else scopes_required_by_times(scheduled):
@@ -89,14 +88,13 @@ def new_group_change(
     status = initial_status_for_caller(caller, GroupStatus.DRAFT if post.draft else status_when_released(scheduled))
     refuse_past_or_too_late_times(post.scheduled_at, post.targets)
     check_webhook_url_without_lookup(post.webhook_url)
-    assets = batch.assets if batch else workspace_assets_by_id(workspace_id, (each.media_id for each in post.media))
     inputs = build_target_inputs(
         caller, accounts, post.text, post.targets, post.sandbox, match_media_to_assets(post.media, assets)
     )
-    validation = validate_content(inputs, draft=post.draft, duplicates=batch.duplicates if batch else None)
+    validation = validate_content(inputs, draft=post.draft, duplicates=rows.duplicates)
     group = _build_group(caller, workspace_id, post, status)
     group.sandbox = all(each.sandbox for each in inputs)
-    now, free = timezone.now(), batch.free_slots if batch else FreeSlots()
+    now = timezone.now()
     times = choose_times_of_targets(post.scheduled_at, post.targets, accounts, draft=post.draft, free=free)
     targets = [
         build_target(group, position, each, at, now, slot=bool(given.slot))
@@ -171,15 +169,6 @@ def initial_status_for_caller(caller: Caller, wanted: GroupStatus) -> GroupStatu
     if caller.mode == AgentMode.DRAFT:
         raise AgentModeForbids("This agent may only create drafts. Send `draft: true`.")
     return GroupStatus.PENDING_CONFIRMATION if caller.needs_approval else wanted
-
-
-def find_target_accounts(workspace_id: str, targets: Sequence[TargetWrite]) -> dict[str, ConnectedAccount]:
-    """Query the workspace's accounts for the targets from which a plan is built; returns them by id, without missing ones.
-
-    Runs one query.
-    """
-    ids = [target.connected_account_id for target in targets]
-    return {account.id: account for account in _accounts(workspace_id, ids)}
 
 
 def build_target_inputs(
@@ -259,7 +248,7 @@ def validate_content(
     *,
     draft: bool = False,
     group_id: str = "",
-    duplicates: Mapping[tuple[str, str, bool], str] | None = None,
+    duplicates: Mapping[ContentKey, str] | None = None,
     ignored: Container[str] = (),
 ) -> Validation:
     """Validate the content of a post group whose plan is built. Raises ContentInvalid; a draft may have errors.

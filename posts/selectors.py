@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
-from django.db import connection
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
@@ -18,17 +16,14 @@ from config.api.caller import Caller, require_access
 from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate_earliest_first, paginate_newest_first, paginate_with_scan_limit
 from config.api.scopes import AnyScope
-from config.db.fast_read import ColumnConverters, converters_of, in_list_condition, list_parameter, quoted_column, read_rows
 from config.db.fixed_select import FixedSelect
 from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
-from posts.states import SCHEDULE_MISSED, UNRELEASED_GROUP_STATUSES, GroupStatus, TargetStatus
+from posts.states import SCHEDULE_MISSED, GroupStatus, TargetStatus
 from posts.summaries import PostSummary, fetch_post_summaries
 from posts.tags import TAGS_KEY, has_tag_condition, tags_of_metadata
 from workspaces.models import Workspace
 
-SAME_CONTENT_WINDOW = timedelta(hours=24)
-UNSENT_TARGET_STATUSES = (TargetStatus.FAILED, TargetStatus.CANCELLED)
 MAX_SELECTABLE_ACCOUNTS = 200
 MAX_SEARCHED_TEXTS = 1000
 SEARCHED_FAILED_POSTS, MISSED_POSTS_SHOWN = 1000, timedelta(days=7)
@@ -70,56 +65,6 @@ def get_post_group_rows(*, caller: Caller, post_group_id: str) -> tuple[Any, lis
     group = rows[0][1]
     require_access(caller, group.workspace_id, "posts.read", write=False, noun="post group")
     return group, [target for target, _ in rows]
-
-
-_CONTENT_COLUMNS = ("account_id", "content_sha256", "sandbox", "group_id", "status", "created_at")
-
-
-@cache
-def _sent_contents_statement() -> tuple[str, ColumnConverters]:
-    """Return the query of recent targets with these contents; its SQL is made once, because each new post runs it.
-
-    It has no join: PostgreSQL plans it for each post, since the number of accounts varies, and a join doubles that time.
-    """
-    fields = [PostTarget._meta.get_field(name) for name in _CONTENT_COLUMNS]
-    columns = dict(zip(_CONTENT_COLUMNS, map(quoted_column, fields), strict=True))
-    sql = (
-        f"SELECT {', '.join(columns.values())} FROM {PostTarget._meta.db_table} "  # noqa: S608 - only names from the model
-        f"WHERE {in_list_condition(columns['account_id'])} AND {in_list_condition(columns['content_sha256'])} "
-        f"AND {columns['created_at']} >= %s ORDER BY {columns['created_at']}"
-    )
-    return sql, converters_of(fields)
-
-
-def _sent_contents(accounts: Iterable[str], hashes: Iterable[str], since: datetime) -> Sequence[Sequence[Any]]:
-    """Query the columns of recent targets with these contents, oldest first, to find duplicate posts."""
-    made = PostTarget._meta.get_field("created_at").get_db_prep_value(since, connection)
-    sql, converters = _sent_contents_statement()
-    return read_rows(sql, [list_parameter(accounts), list_parameter(hashes), made], converters)
-
-
-def find_duplicate_posts(
-    *, contents: Iterable[tuple[str, str, bool]], ignored_group_id: str = ""
-) -> dict[tuple[str, str, bool], str]:
-    """Query posts with these contents that were sent to the same accounts within the last 24 hours.
-
-    `contents` are content keys (account id, content hash, sandbox); the result maps each key to the id of the earlier group.
-    The group `ignored_group_id` is ignored.
-    """
-    wanted = set(contents)
-    accounts, hashes = {account for account, _, _ in wanted}, {content for _, content, _ in wanted}
-    rows = _sent_contents(accounts, hashes, timezone.now() - SAME_CONTENT_WINDOW) if wanted else []
-    # Filtered in Python: there are few rows, and each further SQL condition makes the query about 10 % slower.
-    earlier = [
-        ((account, content, sandbox), group)
-        for account, content, sandbox, group, status, _ in rows
-        if (account, content, sandbox) in wanted and group != ignored_group_id and status not in UNSENT_TARGET_STATUSES
-    ]
-    if not earlier:
-        return {}
-    groups = PostGroup.objects.filter(pk__in={group for _, group in earlier})
-    released = set(groups.exclude(status__in=UNRELEASED_GROUP_STATUSES).values_list("pk", flat=True))
-    return {content: group for content, group in earlier if group in released}
 
 
 def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[PostGroup]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,12 +18,12 @@ from accounts.platforms.polls import is_reported_by_poll_issues, poll_choices_in
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.schemas import schema_violations
 from accounts.platforms.text_check import TextCheckCache, length_issues, text_limit
-from accounts.platforms.thread_option import texts_after_first_segment, texts_billed_by_platform, thread_issues
+from accounts.platforms.thread_option import texts_billed_by_platform, thread_issues
 from accounts.platforms.types import Capabilities, MediaKind
 from billing.prices import post_price_cents
 from config.api.request_limits import check_cpu_time
-from posts import selectors
 from posts.attached_media import AttachedMedia
+from posts.duplicates import ContentKey, content_sha256, find_duplicates
 
 
 @dataclass(frozen=True)
@@ -83,12 +82,10 @@ class TargetToValidate:
     @property
     def duplicate_sha256(self) -> str:
         """Return the hash of the texts, poll choices and media ids of a target to validate, which is equal for duplicates."""
-        texts = [self.shown_text, *texts_after_first_segment(self.options), *poll_choices_in_options(self.options)]
-        shown = [*texts, *(attached.asset.id for attached in self.media)]
-        return hashlib.sha256("\0".join(shown).encode()).hexdigest()
+        return content_sha256(self.shown_text, self.options, (attached.asset.id for attached in self.media))
 
     @property
-    def duplicate_detection_key(self) -> tuple[str, str, bool]:
+    def duplicate_detection_key(self) -> ContentKey:
         """Return the key by which validation finds duplicates of a target: account, content hash, whether it is simulated."""
         return self.account.id, self.duplicate_sha256, self.sandbox
 
@@ -173,7 +170,7 @@ class Validation:
 
 
 def validate(
-    targets: Sequence[TargetToValidate], *, group_id: str = "", duplicates: Mapping[tuple[str, str, bool], str] | None = None
+    targets: Sequence[TargetToValidate], *, group_id: str = "", duplicates: Mapping[ContentKey, str] | None = None
 ) -> Validation:
     """Validate each target of a post against what its platform and account accept, and return the Validation.
 
@@ -181,22 +178,18 @@ def validate(
     has this content already; it does not count as sent before. Raises PayloadTooLarge if the validation takes too much CPU
     time.
     """
-    earlier = find_duplicates(targets, group_id=group_id) if duplicates is None else duplicates
+    if duplicates is None:
+        contents = [target.duplicate_detection_key for target in targets if target.shown_text or target.media]
+        duplicates = find_duplicates(contents, ignored_group_id=group_id)
     checked = []
     for index, target in enumerate(targets):
         check_cpu_time()
-        issues = _target_issues(target, f"targets[{index}]", earlier)
+        issues = _target_issues(target, f"targets[{index}]", duplicates)
         checked.append(TargetValidation(target, target.text_length, issues))
     return Validation(checked)
 
 
-def find_duplicates(targets: Iterable[TargetToValidate], *, group_id: str = "") -> dict[tuple[str, str, bool], str]:
-    """Find duplicates during validation: by content, the post group that was sent to its account in the last 24 hours."""
-    contents = [target.duplicate_detection_key for target in targets if target.shown_text or target.media]
-    return selectors.find_duplicate_posts(contents=contents, ignored_group_id=group_id)
-
-
-def _target_issues(target: TargetToValidate, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
+def _target_issues(target: TargetToValidate, path: str, earlier: Mapping[ContentKey, str]) -> list[Issue]:
     """Return all validation issues of one post target; `path` is the target's place in the request, such as `targets[0]`."""
     name, capabilities, options = target.account.platform, target.capabilities, target.options
     where, with_media = f"{path}.options", bool(target.media)
@@ -272,7 +265,7 @@ def _withheld_issue(name: str, why: str, where: str) -> Issue:
     return Issue("OPTION_NOT_GRANTED", "error", hint.field, why, auto_fixable=True, repair_hint=hint)
 
 
-def _repeat_issues(target: TargetToValidate, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
+def _repeat_issues(target: TargetToValidate, path: str, earlier: Mapping[ContentKey, str]) -> list[Issue]:
     group_id = earlier.get(target.duplicate_detection_key)
     if group_id is None:
         return []

@@ -7,7 +7,7 @@ rows with those of querysets. PostgreSQL parses each statement only once for eac
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
@@ -51,7 +51,7 @@ class FixedSelect(Generic[Row]):
     `FixedSelect(ApiKey, where=("token_sha256",), join=("agent",))(digest)` returns the list of
     `ApiKey.objects.filter(token_sha256=digest).select_related("agent")`. Rows that refer to the same row share its instance.
     `join` names a reference of a joined row by its path, after that row: `("group", "group__workspace")`. `for_update` locks
-    the rows.
+    the rows. `subquery` returns the SQL of a subquery with one value, which `with_subquery` reads together with the rows.
     """
 
     def __init__(
@@ -63,14 +63,26 @@ class FixedSelect(Generic[Row]):
         where_in: str | None = None,
         *,
         for_update: bool = False,
+        subquery: Callable[[], str] | None = None,
     ) -> None:
         self._model, self._where, self._join, self._order_by, self._where_in = model, where, join, order_by, where_in
-        self._for_update = for_update
+        self._for_update, self._subquery = for_update, subquery
 
     def __call__(self, *values: Any) -> list[Row]:
+        return self._instances(self._rows(values))
+
+    def with_subquery(self, *values: Any) -> tuple[list[Row], Any]:
+        """Run the SELECT with the values of its subquery, then its own; return its rows and the value of the subquery.
+
+        Without rows, the value is None.
+        """
+        rows = self._rows(values)
+        return self._instances(rows), rows[0][-1] if rows else None
+
+    def _instances(self, rows: Sequence[Sequence[Any]]) -> list[Row]:
         own, *others = self._tables
         found, joined = list[Row](), dict[Any, Any]()
-        for row in self._rows(values):
+        for row in rows:
             found.append(own.instance(row))
             instances: dict[str, Any] = {"": found[-1]}
             for table in others:
@@ -117,6 +129,7 @@ class FixedSelect(Generic[Row]):
             return quoted_column(self._model._meta.get_field(name))
 
         columns = ", ".join(quoted_column(field) for table in self._tables for field in table.fields)
+        columns += f", ({self._subquery()})" if self._subquery else ""
         sql = f"SELECT {columns} FROM {quote(self._model._meta.db_table)}"  # noqa: S608 - only names from the models
         for table in self._tables[1:]:
             on = f"{quoted_column(table.key.target_field)} = {quoted_column(table.key)}"

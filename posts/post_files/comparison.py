@@ -23,7 +23,7 @@ from posts import selectors, services
 from posts.content import PostEdit, PostWrite, media_writes_of_group, target_writes_of_group
 from posts.errors import ContentInvalid
 from posts.models import ImportedRow, PostGroup
-from posts.plan_building import WRITE_SCOPES, BatchRows, new_group_change
+from posts.plan_building import WRITE_SCOPES, PlanRows, new_group_change
 from posts.post_files.formats import read_rows
 from posts.post_files.rows import (
     AccountNames,
@@ -154,11 +154,11 @@ def _check_new_posts(caller: Caller, workspace_id: str, rows: Sequence[ComparedR
     for row in rows:
         if not row.content.problems and (fields := _validated(BatchedPostSerializer, row)):
             posts[row.number] = PostWrite.from_request({**fields, "workspace_id": workspace_id})
-    batch = BatchRows.read(caller, workspace_id, list(posts.values()))
+    read = PlanRows.read(workspace_id, list(posts.values()))
     for row in rows:
         if post := posts.get(row.number):
             try:
-                new_group_change(caller, post, dry_run=True, batch=batch)
+                new_group_change(caller, post, dry_run=True, rows=read)
             except ApiError as error:
                 _add_error(caller, row, post, error)
 

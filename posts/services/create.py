@@ -8,12 +8,12 @@ from dataclasses import replace
 from config.api.caller import Caller, requested_or_own_workspace_id, require_access
 from config.api.errors import ValidationFailed
 from config.api.scopes import any_scope_of
-from posts.attached_media import match_media_to_assets, workspace_assets_by_id
+from posts.attached_media import match_media_to_assets
 from posts.content import PostWrite
 from posts.errors import prefix_error_fields_with_index
 from posts.models import PostGroup
 from posts.plan import Plan
-from posts.plan_building import WRITE_SCOPES, BatchRows, build_target_inputs, find_target_accounts, new_group_change
+from posts.plan_building import WRITE_SCOPES, PlanRows, build_target_inputs, new_group_change
 from posts.services.commit import plan_and_commit
 from posts.target_times import refuse_past_or_too_late_times
 from posts.validation import Validation, validate
@@ -29,12 +29,12 @@ def validate_post(*, caller: Caller, post: PostWrite, group: PostGroup | None = 
     """
     chosen = requested_or_own_workspace_id(caller, post.workspace_id)
     require_access(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
-    attached = match_media_to_assets(post.media, workspace_assets_by_id(chosen, (each.media_id for each in post.media)))
     sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
+    rows = PlanRows.read(chosen, [post], group_id=group_id)
+    attached = match_media_to_assets(post.media, rows.assets)
     refuse_past_or_too_late_times(post.scheduled_at, post.targets)
-    accounts = find_target_accounts(chosen, post.targets)
-    inputs = build_target_inputs(caller, accounts, post.text, post.targets, sandbox, attached)
-    return validate(inputs, group_id=group_id)
+    inputs = build_target_inputs(caller, rows.accounts, post.text, post.targets, sandbox, attached)
+    return validate(inputs, duplicates=rows.duplicates)
 
 
 def create_post(*, caller: Caller, post: PostWrite, dry_run: bool = False, plan_hash: str | None = None) -> Plan:
@@ -78,7 +78,7 @@ def plan_create_batch(
     """Plan a batch of new post groups, with the errors of `create_batch` except the spend errors."""
     chosen = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
-    rows = BatchRows.read(caller, chosen, posts)
+    rows = PlanRows.read(chosen, posts)
     changes = []
     for index, post in enumerate(posts):
         with prefix_error_fields_with_index(index):
@@ -86,5 +86,5 @@ def plan_create_batch(
                 raise ValidationFailed.for_field(
                     "workspace_id", "All posts of a batch must belong to one workspace.", "mismatch"
                 )
-            changes.append(new_group_change(caller, replace(post, workspace_id=chosen), dry_run=dry_run, batch=rows))
+            changes.append(new_group_change(caller, replace(post, workspace_id=chosen), dry_run=dry_run, rows=rows))
     return Plan("posts.create_batch", caller, chosen, changes, batch=True)

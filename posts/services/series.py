@@ -24,7 +24,7 @@ from posts.attached_media import workspace_assets_by_id
 from posts.errors import prefix_error_fields
 from posts.models import Series
 from posts.models.series import LOCAL_FORMAT
-from posts.plan_building import WRITE_SCOPES, BatchRows, new_group_change
+from posts.plan_building import WRITE_SCOPES, PlanRows, new_group_change
 from posts.recurrence import InvalidRule, Occurrence
 from posts.recurrence.occurrences import SEARCHED_YEARS
 from posts.series_plan import SeriesPlan, series_content_in_plan
@@ -229,11 +229,11 @@ def _check_post(caller: Caller, series: Series, first: Occurrence, *, dry_run: b
     local, count = first.local.strftime(LOCAL_FORMAT), len(texts_of_series(series.post))
     posts = [build_series_post(series, at, number=number, local=local) for number in range(1, count + 1)]
     refuse_text_reuse_within_a_day(series, now)
-    rows = BatchRows.read(caller, series.workspace_id, posts)
+    rows = PlanRows.read(series.workspace_id, posts)
     changes = []
     for index, post in enumerate(posts):
         with prefix_error_fields(f"post.texts[{index - 1}]" if index else "post"):
-            changes.append(new_group_change(caller, post, dry_run=dry_run, batch=rows))
+            changes.append(new_group_change(caller, post, dry_run=dry_run, rows=rows))
     series.cost_cents_each = max(change.after.cost_cents for change in changes)
     return dict(rows.assets)
 

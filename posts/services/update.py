@@ -10,16 +10,16 @@ from django.utils import timezone
 from config.api.caller import Caller, check_account_allowlist, require_access
 from config.api.errors import Conflict, InvalidState, ValidationFailed
 from posts import selectors
-from posts.attached_media import attached_media_ids, match_media_to_assets, workspace_assets_by_id
-from posts.content import UNCHANGED, PostEdit, TargetWrite, media_writes_of_group, target_writes_of_group
+from posts.attached_media import attached_media_ids, match_media_to_assets
+from posts.content import UNCHANGED, PostEdit, PostWrite, TargetWrite, media_writes_of_group, target_writes_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.plan_building import (
     WRITE_SCOPES,
+    PlanRows,
     build_target,
     build_target_inputs,
     capped_agent_id,
-    find_target_accounts,
     initial_status_for_caller,
     is_released,
     refuse_caller_needing_approval,
@@ -148,13 +148,14 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
     after.metadata = group.metadata if edit.metadata is None else dict(edit.metadata)
     media = media_writes_of_group(group) if edit.media is None else edit.media
     after.media = [each.as_stored_json() for each in media]
-    assets = workspace_assets_by_id(group.workspace_id, [*attached_media_ids(group), *attached_media_ids(after)])
-    accounts = find_target_accounts(group.workspace_id, wanted)
-    inputs = build_target_inputs(caller, accounts, after.text, wanted, group.sandbox, match_media_to_assets(media, assets))
+    written = PostWrite(after.text, tuple(wanted), media)
+    read = PlanRows.read(group.workspace_id, [written], group_id=group.id, other_media=attached_media_ids(group))
+    attached = match_media_to_assets(media, read.assets)
+    inputs = build_target_inputs(caller, read.accounts, after.text, wanted, group.sandbox, attached)
     draft = group.status == GroupStatus.DRAFT
-    validation = validate_content(inputs, draft=draft, group_id=group.id, ignored=begun)
+    validation = validate_content(inputs, draft=draft, duplicates=read.duplicates, ignored=begun)
     now = timezone.now()
-    times = choose_times_of_targets(scheduled_at, wanted, accounts, draft=draft, free=free)
+    times = choose_times_of_targets(scheduled_at, wanted, read.accounts, draft=draft, free=free)
     changed = [
         build_target(after, place, each, at, now, slot=bool(given.slot))
         for place, (each, at, given) in enumerate(zip(inputs, times, wanted, strict=True))
@@ -169,7 +170,7 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
         after=after,
         moment=scheduled_at,
         due=scheduled_at or now,
-        assets=assets,
+        assets=read.assets,
         validation=validation,
         holds=[each for each in rows if each.account_id not in begun and each.due_at] if is_released(after) else (),
         releases=[each for each in group.targets.all() if is_changeable(each)] if is_released(group) else (),

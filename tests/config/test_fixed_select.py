@@ -106,3 +106,17 @@ def test_postgresql_prepares_the_statement_once(db: None, threshold: int | None,
 @pytest.mark.django_db(transaction=True)
 def test_each_thread_uses_its_own_connection(workspace: Workspace, keys: list[ApiKey]) -> None:
     assert in_threads(4, lambda _: keys_of(workspace.id, "A key")) == [keys] * 4
+
+
+def test_a_subquery_is_read_with_the_rows(
+    workspace: Workspace, keys: list[ApiKey], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """Its values come first. Without rows, its value is not known."""
+    counted = FixedSelect(
+        ApiKey, where=("workspace_id",), subquery=lambda: "SELECT count(*) FROM agents_apikey WHERE name <> %s"
+    )
+    with django_assert_num_queries(1):
+        rows, number = counted.with_subquery("Another key", workspace.id)
+    assert {row.id for row in rows} == {key.id for key in keys}
+    assert number == 3
+    assert counted.with_subquery("Another key", "wrk_missing") == ([], None)
