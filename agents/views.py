@@ -27,7 +27,7 @@ from agents.serializers import (
     UpdateAgentSerializer,
 )
 from auditlog.serializers import AgentLogsQuery, LogPage
-from auditlog.views import audit_entries_reply
+from auditlog.views import reply_with_audit_entries
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
 from config.api.policies import Access, Body, Idempotency
@@ -157,7 +157,7 @@ class AgentViewSet(OperationViewSet):
     )
     def logs(self, call: Call, agent_id: str) -> Reply:
         agent = selectors.get_accessible_agent(caller=call.caller, agent_id=agent_id, scope="logs.read")
-        return audit_entries_reply(call, name=f"logs-{agent.id}", workspace_id=agent.workspace_id, actor_id=agent.id)
+        return reply_with_audit_entries(call, name=f"logs-{agent.id}", workspace_id=agent.workspace_id, actor_id=agent.id)
 
 
 class ApiKeyViewSet(OperationViewSet):

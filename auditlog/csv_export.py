@@ -20,7 +20,9 @@ BATCH_SIZE = 500
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def stream_rows_as_csv(rows: QuerySet[Any], name: str, columns: Sequence[str] = AUDIT_ENTRY_COLUMNS) -> StreamingHttpResponse:
+def stream_queryset_as_csv(
+    rows: QuerySet[Any], name: str, columns: Sequence[str] = AUDIT_ENTRY_COLUMNS
+) -> StreamingHttpResponse:
     """Return a streamed HTTP response with audit entries or other rows as the CSV file `<name>.csv`.
 
     `columns` are field names. The first line of the file is a header.

@@ -16,7 +16,7 @@ from auditlog.models import AuditEntry
 from config.api.caller import Caller
 from config.api.error_handlers import error_code
 from config.api.trace import current_trace_id
-from config.db.writes import Write, insert_writes
+from config.db.writes import Write, build_insert_writes
 
 logger = logging.getLogger(__name__)
 
@@ -51,14 +51,14 @@ def record_entry(
     return entry
 
 
-def success_entry_writes(
+def build_success_entry_writes(
     *, caller: Caller, operation: str, workspace_id: str, resource_type: str, resources: Mapping[str, dict[str, Any]]
 ) -> list[Write]:
     """Return the writes of the audit log entries of one successful operation: one entry for each resource that it changed.
 
     `resources` maps ids to metadata.
     """
-    return insert_writes(
+    return build_insert_writes(
         [
             _entry(
                 caller,

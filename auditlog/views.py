@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from auditlog import selectors
-from auditlog.csv_export import stream_rows_as_csv
+from auditlog.csv_export import stream_queryset_as_csv
 from auditlog.serializers import LogPage, LogsQuery
 from config.api.operation import Call, Reply, operation
 from config.api.paging import page_body, paginate_newest_first
@@ -22,14 +22,14 @@ class LogViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return audit_entries_reply(call, name=f"logs-{call.query['workspace_id']}")
+        return reply_with_audit_entries(call, name=f"logs-{call.query['workspace_id']}")
 
 
-def audit_entries_reply(call: Call, *, name: str, **filters: str) -> Reply:
+def reply_with_audit_entries(call: Call, *, name: str, **filters: str) -> Reply:
     """Return the audit log view's reply: a page of entries as JSON, or all of them as the CSV file `<name>.csv`."""
     query = {**call.query, **filters}
     response_format, limit, cursor = query.pop("format"), query.pop("limit"), query.pop("cursor", None)
     entries = selectors.audit_entries_of_workspace(caller=call.caller, **query)
     if response_format == "csv":
-        return Reply(None, response=stream_rows_as_csv(entries, name))
+        return Reply(None, response=stream_queryset_as_csv(entries, name))
     return Reply(page_body("logs", paginate_newest_first(entries, limit=limit, cursor=cursor)))

@@ -1,7 +1,7 @@
 """The caps on a workspace's or agent's spending and posts, and checks of charges against the caps, without database access.
 
-`run_writes_with_holds` and `selectors.check_charges_against_caps` use the same checks, so a dry run cannot promise what the
-real call refuses.
+`run_writes_with_money_holds` and `selectors.check_charges_against_caps` use the same checks, so a dry run cannot promise
+what the real call refuses.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class MonthlyCaps:
     pays: bool = True
 
     @property
-    def limit_cents(self) -> int | None:
+    def spending_limit_cents(self) -> int | None:
         """Return how many cents a workspace or agent may spend in a month, including reserved money; None means no limit."""
         limit = self.spend_cap_status(MonthCounter()).cap_plus_free_credit_cents
         return limit if self.pays or limit is None else min(limit, self.free_credit_cents)
@@ -100,7 +100,7 @@ class MonthlyCaps:
         Raises SpendCapExceeded, SocialUrlPostCapExceeded or PaymentMethodRequired.
         """
         self.check_caps(counter, demand)
-        self.require_paid_beyond_free_credit(counter, demand)
+        self.require_subscription_beyond_free_credit(counter, demand)
 
     def check_caps(self, counter: MonthCounter, demand: ChargeTotals) -> None:
         """Raise SpendCapExceeded or SocialUrlPostCapExceeded if further charges would exceed a monthly cap."""
@@ -119,7 +119,7 @@ class MonthlyCaps:
                     f"{self.url_post_cap} left in {counter.month:%Y-%m}."
                 )
 
-    def require_paid_beyond_free_credit(self, counter: MonthCounter, demand: ChargeTotals) -> None:
+    def require_subscription_beyond_free_credit(self, counter: MonthCounter, demand: ChargeTotals) -> None:
         """Check charges: raise PaymentMethodRequired if they exceed the free credit of these MonthlyCaps unpaid."""
         free = self.free_credit_cents
         left = max(0, free - counter.settled_cents - counter.held_cents)
@@ -141,7 +141,7 @@ class WorkspaceAndAgentCaps:
     months: tuple[MonthlyCaps, ...]
     posts_per_day: int | None = None
 
-    def check_day_cap(self, day: date, taken: int, demand: ChargeTotals) -> None:
+    def check_posts_per_day_cap(self, day: date, taken: int, demand: ChargeTotals) -> None:
         """Raise PostsPerDayCapExceeded if the charges are for more posts than the agent may still publish on the day.
 
         A post to several accounts counts once for each account.
@@ -175,7 +175,7 @@ class UtcMonth:
     end: datetime
 
     @classmethod
-    def named(cls, name: str) -> UtcMonth:
+    def from_name_or_current(cls, name: str) -> UtcMonth:
         """Return the UtcMonth (billing period of the caps) that a URL names, such as 2027-03; by default the current one."""
         try:
             asked = datetime.strptime(name, "%Y-%m").replace(tzinfo=UTC)

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Sum
 
 from billing.models import Correction, LedgerEntry, MonthCounter, Subscription, UsageReport
-from billing.selectors import spent_entries, subscription_of_workspace, usage_reports_of_month
+from billing.selectors import spent_ledger_entries, subscription_of_workspace, usage_reports_of_month
 from config.api.caller import Caller, require_operator
 from workspaces.models import Workspace
 
@@ -29,7 +29,7 @@ class PlatformCharges:
 
 
 @dataclass(frozen=True)
-class ReportedUsage:
+class UsageReportTotals:
     """The usage reports of a month's statement with one status: how many, and their cents beyond the free credit."""
 
     status: str
@@ -52,7 +52,7 @@ class MonthStatement:
     released_count: int
     released_cents: int
     corrections: list[Correction]
-    reported: list[ReportedUsage]
+    reported: list[UsageReportTotals]
     subscription: Subscription | None
 
     @property
@@ -64,7 +64,7 @@ class MonthStatement:
         return sum(each.cents for each in self.platforms)
 
     @property
-    def reserved_cents(self) -> int:
+    def ever_reserved_cents(self) -> int:
         """Return all money that was ever held for the month of this MonthStatement, open, spent or released."""
         return self.published_cents + self.released_cents + self.held_cents
 
@@ -78,7 +78,7 @@ class MonthStatement:
         return self.published_cents + sum(each.cents for each in self.approved_corrections)
 
     @property
-    def due_cents(self) -> int:
+    def cents_beyond_free_credit(self) -> int:
         """Return what the month of this MonthStatement cost beyond the free credit, as it is now."""
         return max(0, self.total_cents - self.workspace.free_monthly_credit_cents)
 
@@ -87,11 +87,11 @@ class MonthStatement:
         return sum(each.cents for each in self.reported)
 
 
-def month_statement(*, caller: Caller, workspace: Workspace, month: date) -> MonthStatement:
+def build_month_statement(*, caller: Caller, workspace: Workspace, month: date) -> MonthStatement:
     """Return the statement of a workspace's month, given as its first day. Raises Forbidden (not an operator)."""
     require_operator(caller)
     holder: dict[str, Any] = {"workspace_id": workspace.pk, "month": month}
-    charges = spent_entries(**holder).filter(kind=Kind.SETTLE).values_list("platform")
+    charges = spent_ledger_entries(**holder).filter(kind=Kind.SETTLE).values_list("platform")
     released = _released(workspace, month).aggregate(count=Count("pk"), cents=Sum("cents", default=0))
     counter = MonthCounter.objects.filter(holder_id=workspace.pk, month=month).first()
     reported = usage_reports_of_month(**holder).order_by("status").values_list("status")
@@ -103,14 +103,14 @@ def month_statement(*, caller: Caller, workspace: Workspace, month: date) -> Mon
         released_count=released["count"],
         released_cents=released["cents"],
         corrections=list(Correction.objects.filter(**holder).order_by("pk")),
-        reported=[ReportedUsage(*row) for row in reported.annotate(Count("pk"), Sum("cents"))],
+        reported=[UsageReportTotals(*row) for row in reported.annotate(Count("pk"), Sum("cents"))],
         subscription=subscription_of_workspace(workspace_id=workspace.pk),
     )
 
 
-def statement_lines(statement: MonthStatement) -> Iterator[Sequence[Any]]:
+def statement_csv_lines(statement: MonthStatement) -> Iterator[Sequence[Any]]:
     """Yield the lines of a statement's CSV file, in the order of STATEMENT_COLUMNS: single charges, then sums."""
-    spent = spent_entries(workspace_id=statement.workspace.pk, month=statement.month)
+    spent = spent_ledger_entries(workspace_id=statement.workspace.pk, month=statement.month)
     yield from _lines_of_entries("published", spent.filter(kind=Kind.SETTLE))
     yield from _lines_of_entries("released", _released(statement.workspace, statement.month))
     for correction in statement.approved_corrections:
@@ -120,13 +120,13 @@ def statement_lines(statement: MonthStatement) -> Iterator[Sequence[Any]]:
         yield ("reported", None, "", "", "", report.count, report.cents, note)
     free = statement.workspace.free_monthly_credit_cents
     for line, count, cents, note in (
-        ("reserved", None, statement.reserved_cents, "ever held for posts of the month"),
+        ("reserved", None, statement.ever_reserved_cents, "ever held for posts of the month"),
         ("held", None, statement.held_cents, "held now for unfinished posts"),
         ("released", statement.released_count, statement.released_cents, "released in all"),
         ("published", statement.published_count, statement.published_cents, "published in all"),
         ("total", None, statement.total_cents, "published and corrected"),
         ("free_credit", None, free, "as set now"),
-        ("due", None, statement.due_cents, "beyond the free credit"),
+        ("due", None, statement.cents_beyond_free_credit, "beyond the free credit"),
     ):
         yield (f"sum_{line}", None, "", "", "", count, cents, note)
 

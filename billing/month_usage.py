@@ -13,7 +13,12 @@ from agents.models import Agent
 from agents.selectors import get_accessible_agent
 from billing.caps import SpendCapStatus, UtcMonth, utc_month_of
 from billing.models import CORRECTION_PLATFORM, BillingAlarm, Correction, LedgerEntry, MonthCounter, Subscription, UsageTotal
-from billing.selectors import agent_spend_cap_status, spent_entries, subscription_of_workspace, workspace_spend_cap_status
+from billing.selectors import (
+    agent_spend_cap_status,
+    spent_ledger_entries,
+    subscription_of_workspace,
+    workspace_spend_cap_status,
+)
 from billing.subscription_plans import billing_mode
 from config.api.caller import Caller, require_access
 
@@ -123,13 +128,13 @@ def months_with_reservations(*, caller: Caller, workspace_id: str) -> list[date]
     return list(months.order_by("-month")[:MAX_MONTHS])
 
 
-def spent_entries_of_month(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
+def spent_ledger_entries_of_month(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
     """Return the charges and corrections in a workspace's monthly usage (ledger entries), by day.
 
     Raises ScopeMissing, NotFound.
     """
     require_access(caller, workspace_id, "usage.read", write=False)
-    return spent_entries(workspace_id=workspace_id, month=utc_month_of(at)).order_by("day", "pk")
+    return spent_ledger_entries(workspace_id=workspace_id, month=utc_month_of(at)).order_by("day", "pk")
 
 
 def corrections_of_month(*, caller: Caller, workspace_id: str, at: datetime) -> list[Correction]:
@@ -144,7 +149,7 @@ def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[Day
 
     Raises ScopeMissing, NotFound.
     """
-    spent = spent_entries_of_month(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
+    spent = spent_ledger_entries_of_month(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
     sums = spent.filter(kind=EntryKind.SETTLE).annotate(published=Count("kind"), cents=Sum("cents"))
     found = {day: DayUsage(day, published, cents) for day, published, cents in sums}
     return [found.get(day) or DayUsage(day, 0, 0) for day in _days(UtcMonth.containing(at))]

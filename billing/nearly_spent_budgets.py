@@ -78,4 +78,4 @@ def _paying(workspaces: dict[str, Workspace]) -> set[str]:
 def _limit(workspace: Workspace, *, pays: bool) -> int:
     """Return a workspace's monthly budget in cents: the free credit plus, if more may be spent, the spend cap."""
     free, cap = workspace.free_monthly_credit_cents, workspace.monthly_spend_cap_cents
-    return MonthlyCaps(workspace.pk, "workspace", cap, free, None, pays=pays).limit_cents or 0
+    return MonthlyCaps(workspace.pk, "workspace", cap, free, None, pays=pays).spending_limit_cents or 0

@@ -190,14 +190,14 @@ class MeterEvent:
 
 
 @dataclass(frozen=True)
-class UsageReportReceipt:
+class UsageReportResponse:
     """The payment processor's response to a usage report. `fault` describes an error without secrets, so it may be logged."""
 
     outcome: UsageReportOutcome
     fault: str = ""
 
 
-def report_usage(event: MeterEvent) -> UsageReportReceipt:
+def send_meter_event(event: MeterEvent) -> UsageReportResponse:
     """Send a usage report to the payment processor without retries.
 
     The caller sends the report again if the outcome is unknown.
@@ -216,8 +216,8 @@ def report_usage(event: MeterEvent) -> UsageReportReceipt:
         outcome, fault = _outcome(error), _loggable_fault(error)
         if outcome is not UsageReportOutcome.RECORDED:
             logger.warning("Usage report %s: %s, %s", event.identifier, outcome.name.lower(), fault)
-        return UsageReportReceipt(outcome, fault[:200])
-    return UsageReportReceipt(UsageReportOutcome.RECORDED)
+        return UsageReportResponse(outcome, fault[:200])
+    return UsageReportResponse(UsageReportOutcome.RECORDED)
 
 
 def fetch_meter_id() -> str | None:

@@ -37,15 +37,15 @@ def check_charges_against_caps(
 ) -> SpendCapStatus:
     """Billing query: read all caps and counters, and check charges; returns the workspace's spend cap and new spending.
 
-    Holds of the targets in `instead_of` count as released. Raises the errors of `run_writes_with_holds`: SpendCapExceeded,
-    SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
+    Holds of the targets in `instead_of` count as released. Raises the errors of `run_writes_with_money_holds`:
+    SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
     """
-    return check_charges_of_several_due_times(
+    return check_charges_against_caps_by_due_time(
         workspace_id=workspace_id, agent_id=agent_id, parts=[(due, charges)], instead_of=instead_of
     )
 
 
-def check_charges_of_several_due_times(
+def check_charges_against_caps_by_due_time(
     *,
     workspace_id: str,
     agent_id: str | None,
@@ -67,14 +67,19 @@ def check_charges_of_several_due_times(
         for own in caps.months:
             counter = counters.setdefault(own.holder_id, MonthCounter(month=month))
             _subtract_holds(
-                counter, [hold for hold in released_holds if hold.month == month and hold.belongs_to(own.holder_id)]
+                counter,
+                [
+                    hold
+                    for hold in released_holds
+                    if hold.month == month and hold.belongs_to_workspace_or_agent(own.holder_id)
+                ],
             )
             own.check_caps(counter, demand)
             checks.append((own, counter, demand))
         month_cap = caps.months[-1].spend_cap_status(counters[workspace_id])
         months.append(replace(month_cap, reserved_cents=month_cap.reserved_cents + demand.cents))
     for own, counter, demand in checks:
-        own.require_paid_beyond_free_credit(counter, demand)
+        own.require_subscription_beyond_free_credit(counter, demand)
     if caps.posts_per_day is not None and agent_id is not None:
         _check_days(caps, agent_id, parts, released_holds)
     return months[0]
@@ -89,8 +94,8 @@ def _check_days(
     for day in dict.fromkeys(utc_day_of(due) for due, _ in parts):
         demand = ChargeTotals.sum_of([charge for due, charges in parts if utc_day_of(due) == day for charge in charges])
         taken = DayCounter.objects.filter(agent_id=agent_id, day=day).values_list("targets", flat=True).first() or 0
-        released = sum(1 for hold in released_holds if hold.day == day and hold.belongs_to(agent_id))
-        caps.check_day_cap(day, taken - released, demand)
+        released = sum(1 for hold in released_holds if hold.day == day and hold.belongs_to_workspace_or_agent(agent_id))
+        caps.check_posts_per_day_cap(day, taken - released, demand)
 
 
 def _open_holds(target_ids: Sequence[str]) -> list[LedgerEntry]:
@@ -186,14 +191,14 @@ def has_paying_subscription(*, workspace_id: str) -> bool:
     return subscription is not None and subscription.pays_for_usage_at(timezone.now())
 
 
-def spent_entries(*, workspace_id: str, month: date) -> QuerySet[LedgerEntry]:
+def spent_ledger_entries(*, workspace_id: str, month: date) -> QuerySet[LedgerEntry]:
     """Billing query: return the ledger entries that count as spent in a workspace's month: charges and corrections."""
     return LedgerEntry.objects.filter(SPENT_ENTRIES_CONDITION, workspace_id=workspace_id, month=month)
 
 
 def usage_reports_of_month(*, workspace_id: str, month: date) -> QuerySet[UsageReport]:
     """Billing query: return the reports of a workspace's usage in a month, found by its ledger entries."""
-    entries = spent_entries(workspace_id=workspace_id, month=month).values("pk")
+    entries = spent_ledger_entries(workspace_id=workspace_id, month=month).values("pk")
     return UsageReport.objects.filter(entry_id__in=entries)
 
 

@@ -131,5 +131,5 @@ class ProcessorWebhookViewSet(OperationViewSet):
     def create(self, call: Call) -> Reply:
         headers = call.request.headers
         signature = headers.get("Processor-Signature") or headers.get("Stripe-Signature") or ""
-        services.receive_event(body=call.request.body, signature=signature)
+        services.verify_and_store_event(body=call.request.body, signature=signature)
         return Reply({"received": True})

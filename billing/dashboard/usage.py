@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from auditlog.csv_export import stream_rows_as_csv
+from auditlog.csv_export import stream_queryset_as_csv
 from billing import month_usage, selectors, services
 from billing.caps import UtcMonth, utc_month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
@@ -74,8 +74,8 @@ def redirect_to_portal(page: WorkspacePage) -> HttpResponse:
 def download_month_charges(page: WorkspacePage) -> StreamingHttpResponse:
     """Dashboard page: download the workspace's charges of a month as CSV."""
     at = _requested_month(page)
-    rows = month_usage.spent_entries_of_month(caller=page.caller, workspace_id=page.workspace.id, at=at)
-    return stream_rows_as_csv(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
+    rows = month_usage.spent_ledger_entries_of_month(caller=page.caller, workspace_id=page.workspace.id, at=at)
+    return stream_queryset_as_csv(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
 
 
 def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 200) -> HttpResponse:
@@ -122,7 +122,7 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
         "subscription_status": status_name,
         "subscription_means": status_meaning,
         "pays": pays,
-        "grace_ends_at": subscription.grace_end if subscription and pays else None,
+        "grace_ends_at": subscription.grace_period_end if subscription and pays else None,
         "is_running": subscription is not None and subscription.has_started_and_not_ended,
         "plans": [(plan, PLAN_NAMES[plan]) for plan in offered_subscription_plans()],
         "is_unpaid": bill.mode == "paid" and not pays and _free_credit_is_used_up(bill),
@@ -138,4 +138,4 @@ def _free_credit_is_used_up(bill: MonthBill) -> bool:
 
 def _requested_month(page: WorkspacePage) -> datetime:
     """Return the start of the month that the usage page's URL asks for (`?month=2027-03`), by default the current month."""
-    return UtcMonth.named(page.request.GET.get("month", "")).start
+    return UtcMonth.from_name_or_current(page.request.GET.get("month", "")).start

@@ -74,7 +74,7 @@ class Subscription(TimestampedModel):
         return self.status in RUNNING_STATUSES
 
     @property
-    def grace_end(self) -> datetime | None:
+    def grace_period_end(self) -> datetime | None:
         """Return when this past-due Subscription row's grace period ends, after which usage is not covered; else None."""
         if self.status != PAST_DUE or self.status_since is None:
             return None
@@ -83,7 +83,7 @@ class Subscription(TimestampedModel):
     def pays_for_usage_at(self, now: datetime) -> bool:
         """Return whether this Subscription row pays, at the given time, for usage beyond the free credit."""
         if self.status == PAST_DUE:
-            return self.grace_end is None or now < self.grace_end
+            return self.grace_period_end is None or now < self.grace_period_end
         return self.status in PAYING_STATUSES
 
 

@@ -6,42 +6,42 @@ from billing.services.checkout_and_portal import create_checkout_or_portal_sessi
 from billing.services.corrections import approve_correction, propose_correction, withdraw_correction
 from billing.services.deleted_workspaces import cancel_subscriptions_of_deleted_workspaces
 from billing.services.ledger import (
-    PriceAlreadyHeld,
-    hold_writes,
+    PriceAlreadyReserved,
+    build_money_hold_writes,
     lock_month_counters,
     release_holds,
     run_writes_ending_holds,
-    run_writes_with_holds,
+    run_writes_with_money_holds,
     settle_holds,
 )
-from billing.services.processor_events import process_due_events, receive_event
+from billing.services.processor_events import process_due_events, verify_and_store_event
 from billing.services.reconcile import (
     ReconciliationResult,
     reconcile_billing,
-    reconcile_for_operator,
+    reconcile_billing_for_operator,
     reconcile_if_night_or_incomplete,
 )
 from billing.services.usage_reporting import send_due_usage_reports
 
 __all__ = [
-    "PriceAlreadyHeld",
+    "PriceAlreadyReserved",
     "ReconciliationResult",
     "approve_correction",
+    "build_money_hold_writes",
     "cancel_subscriptions_of_deleted_workspaces",
     "create_checkout_or_portal_session",
     "create_portal_session",
-    "hold_writes",
     "lock_month_counters",
     "process_due_events",
     "propose_correction",
-    "receive_event",
     "reconcile_billing",
-    "reconcile_for_operator",
+    "reconcile_billing_for_operator",
     "reconcile_if_night_or_incomplete",
     "release_holds",
     "run_writes_ending_holds",
-    "run_writes_with_holds",
+    "run_writes_with_money_holds",
     "send_due_usage_reports",
     "settle_holds",
+    "verify_and_store_event",
     "withdraw_correction",
 ]

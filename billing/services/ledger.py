@@ -25,7 +25,7 @@ from billing.prices import PublishingCharge
 from billing.services.usage_reporting import create_usage_reports_for_spending
 from billing.subscription_plans import has_payment_processor
 from config.db.fixed_select import FixedSelect
-from config.db.writes import Write, counter_add_write, counter_insert_or_add_write, insert_writes, write_together
+from config.db.writes import Write, build_counter_add_write, build_counter_upsert_write, build_insert_writes, write_together
 from workspaces.models import Workspace
 
 EntryKind = LedgerEntry.Kind
@@ -35,7 +35,7 @@ USAGE_TOTAL_KEY_FIELDS = ("workspace_id", "month", "agent_id", "platform")
 _entries_of_targets = FixedSelect(LedgerEntry, where_in="target_id")
 
 
-class PriceAlreadyHeld(Exception):
+class PriceAlreadyReserved(Exception):
     """The ledger's internal exception, not an API error, for a post target whose price is already reserved or spent."""
 
 
@@ -62,7 +62,7 @@ def _insert_missing_counters(increases: Sequence[CounterIncrease]) -> None:
         model._default_manager.bulk_create([increase.first for increase in group], ignore_conflicts=True)
 
 
-def hold_writes(
+def build_money_hold_writes(
     *,
     workspace_id: str,
     agent_id: str | None,
@@ -70,9 +70,9 @@ def hold_writes(
     new: bool = False,
     workspace: Workspace | None = None,
 ) -> list[Write]:
-    """Return the writes that reserve money for posts due at these times in the billing ledger, for `run_writes_with_holds`.
+    """Return the writes that reserve money in the billing ledger for posts due at these times.
 
-    `new` targets never had a hold before. `workspace` is the row, if the caller has read it. Raises PriceAlreadyHeld.
+    `new` targets never had a hold before. `workspace` is the row, if the caller has read it. Raises PriceAlreadyReserved.
     """
     parts = [(utc_day_of(due), charge) for due, charges in charges_by_due for charge in charges]
     if not parts:
@@ -94,7 +94,7 @@ def hold_writes(
         )
         for day, charge in parts
     ]
-    writes = insert_writes(entries)
+    writes = build_insert_writes(entries)
     for month, demand in _sums(parts, lambda day: day.replace(day=1)):
         writes += [_month_write(own, month, demand) for own in caps.months]
     if agent_id is not None:
@@ -102,8 +102,8 @@ def hold_writes(
     return writes
 
 
-def run_writes_with_holds(writes: Sequence[Write]) -> Write | None:
-    """Run writes that reserve money (`hold_writes`) with others, all or none; return None, or the other write that failed.
+def run_writes_with_money_holds(writes: Sequence[Write]) -> Write | None:
+    """Run writes that reserve money with other writes, all or none; return None, or the other write that failed.
 
     Raises SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded, and RuntimeError after
     MAX_UPDATE_TRIES, which means that a limit and the check of its cap contradict each other.
@@ -156,7 +156,7 @@ def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
 
 def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) -> list[Write]:
     """Return the writes of new ledger entries that spend or release reserved money, and of the counters that they change."""
-    writes = insert_writes(entries)
+    writes = build_insert_writes(entries)
     for counter, of_counter in _month_counters(entries):
         spent, released = _spent_and_released(of_counter)
         amounts = {
@@ -164,12 +164,12 @@ def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) 
             "settled_cents": spent.cents,
             "url_posts": -released.url_posts,
         }
-        writes.append(counter_add_write(counter, MONTH_KEY, amounts))
+        writes.append(build_counter_add_write(counter, MONTH_KEY, amounts))
     for (agent_id, day), of_day in _grouped(entries, "agent_id", "day"):
         _, released = _spent_and_released(of_day)
         if agent_id and released.targets:
             amounts = {"targets": -released.targets}
-            writes.append(counter_add_write(DayCounter(agent_id=agent_id, day=day), DAY_KEY, amounts))
+            writes.append(build_counter_add_write(DayCounter(agent_id=agent_id, day=day), DAY_KEY, amounts))
     for key, of_key in _grouped(entries, *USAGE_TOTAL_KEY_FIELDS):
         spent, released = _spent_and_released(of_key)
         if spent.targets or failed:
@@ -213,24 +213,24 @@ def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
     """Return the write that adds a hold to a month's counter; one of zero passes even if the cap was lowered."""
     first = MonthCounter(holder_id=caps.holder_id, month=month)
     limits: list[tuple[tuple[str, ...], int]] = []
-    if demand.cents and caps.limit_cents is not None:
-        limits.append((("held_cents", "settled_cents"), caps.limit_cents))
+    if demand.cents and caps.spending_limit_cents is not None:
+        limits.append((("held_cents", "settled_cents"), caps.spending_limit_cents))
     if demand.url_posts and caps.url_post_cap is not None:
         limits.append((("url_posts",), caps.url_post_cap))
     amounts = {"held_cents": demand.cents, "url_posts": demand.url_posts}
     increase = CounterIncrease(first, MONTH_KEY, lambda counter: caps.check_caps_and_payment(counter, demand))
-    return counter_add_write(first, MONTH_KEY, amounts, limits, subject=increase)
+    return build_counter_add_write(first, MONTH_KEY, amounts, limits, subject=increase)
 
 
 def _day_write(caps: WorkspaceAndAgentCaps, agent_id: str, day: date, demand: ChargeTotals) -> Write:
     first = DayCounter(agent_id=agent_id, day=day)
     limits = [] if caps.posts_per_day is None else [(("targets",), caps.posts_per_day)]
-    increase = CounterIncrease(first, DAY_KEY, lambda counter: caps.check_day_cap(day, counter.targets, demand))
-    return counter_add_write(first, DAY_KEY, {"targets": demand.targets}, limits, subject=increase)
+    increase = CounterIncrease(first, DAY_KEY, lambda counter: caps.check_posts_per_day_cap(day, counter.targets, demand))
+    return build_counter_add_write(first, DAY_KEY, {"targets": demand.targets}, limits, subject=increase)
 
 
 def _usage_write(key: Sequence[Any], **amounts: int) -> Write:
-    return counter_insert_or_add_write(
+    return build_counter_upsert_write(
         UsageTotal(**dict(zip(USAGE_TOTAL_KEY_FIELDS, key, strict=True)), **amounts), USAGE_TOTAL_KEY_FIELDS, [*amounts]
     )
 
@@ -238,7 +238,7 @@ def _usage_write(key: Sequence[Any], **amounts: int) -> Write:
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:
     """Return, for each post that had money reserved before, the number of its next reservation (`round`): 2 or higher.
 
-    Raises PriceAlreadyHeld.
+    Raises PriceAlreadyReserved.
     """
     before = (
         LedgerEntry.objects.filter(target_id__in=target_ids, kind__in=[EntryKind.HOLD, EntryKind.RELEASE])
@@ -248,7 +248,7 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
     rounds = {}
     for target_id, holds, releases in before:
         if holds != releases:
-            raise PriceAlreadyHeld(f"{target_id} is already held or settled.")
+            raise PriceAlreadyReserved(f"{target_id} is already held or settled.")
         rounds[target_id] = holds + 1
     return rounds
 

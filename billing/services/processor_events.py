@@ -21,7 +21,7 @@ from billing.errors import BillingUnavailable, SignatureInvalid, UnknownToProces
 from billing.models import ProcessorEvent
 from billing.processor_json import SubscriptionEvent, parse_subscription_event
 from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
-from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription, save_subscription_from_event
+from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_save_subscription, save_subscription_from_event
 from billing.subscription_plans import has_payment_processor
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
@@ -41,7 +41,7 @@ _TIME = re.compile(r"[0-9]{1,12}", re.ASCII)
 logger = logging.getLogger(__name__)
 
 
-def receive_event(*, body: bytes, signature: str) -> None:
+def verify_and_store_event(*, body: bytes, signature: str) -> None:
     """Verify and store an event of the payment processor. An event that was already stored is not stored again.
 
     Raises BillingUnavailable without a signing secret, SignatureInvalid, MalformedRequest.
@@ -109,10 +109,10 @@ def _process(event: ProcessorEvent) -> None:
 
 def _refresh(workspace_id: str, customer_id: str) -> None:
     """Fetch and save a workspace's subscription after an event of the payment processor, and save a new customer id."""
-    refresh_subscription(workspace_id=workspace_id, customer_id=customer_id)
+    fetch_and_save_subscription(workspace_id=workspace_id, customer_id=customer_id)
     stored_id = save_customer_id_if_unset(workspace_id=workspace_id, customer_id=customer_id)
     if stored_id != customer_id:
-        refresh_subscription(workspace_id=workspace_id, customer_id=stored_id)
+        fetch_and_save_subscription(workspace_id=workspace_id, customer_id=stored_id)
 
 
 def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) -> str | None:

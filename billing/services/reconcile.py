@@ -12,7 +12,7 @@ from billing import selectors
 from billing.errors import BillingUnavailable, UnknownToProcessor
 from billing.models import BillingAlarm
 from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms, resolve_alarms_except
-from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
+from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_save_subscription
 from billing.services.usage_reconciliation import reconcile_usage_reports
 from billing.subscription_plans import has_payment_processor
 from config.api import request_limits
@@ -76,7 +76,7 @@ def reconcile_billing(progress: ProgressCallback = _no_progress) -> Reconciliati
     return ReconciliationResult(workspaces, changed, differences, raise_alarms_for_wrong_month_counters(progress), complete)
 
 
-def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
+def reconcile_billing_for_operator(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
     """Reconcile billing with the payment processor for an operator. A dry run only counts the workspaces to compare.
 
     `complete` is False if the processor did not answer; the hourly task then repeats the reconciliation. Raises Forbidden
@@ -113,7 +113,7 @@ def reconcile_subscriptions(progress: ProgressCallback = _no_progress) -> tuple[
         for workspace in rows:
             try:
                 customer_id = workspace.processor_customer_id
-                changed += refresh_subscription(workspace_id=workspace.pk, customer_id=customer_id)
+                changed += fetch_and_save_subscription(workspace_id=workspace.pk, customer_id=customer_id)
                 resolve_alarms(AlarmKind.CUSTOMER, [workspace.pk])
             except UnknownToProcessor:
                 open_or_update_alarm(

@@ -25,7 +25,7 @@ class ConcurrentUpdateError(Exception):
     """The error if a subscription could not be saved in MAX_TRIES attempts, because other writers changed it each time."""
 
 
-def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
+def fetch_and_save_subscription(*, workspace_id: str, customer_id: str) -> bool:
     """Fetch a customer's subscriptions from the payment processor, save and apply the main one; returns whether it changed.
 
     If another writer was faster, the processor is asked again, so that an old answer never replaces a newer one. It also sets

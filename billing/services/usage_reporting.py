@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from billing import processor, selectors
 from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
-from billing.processor import MeterEvent, UsageReportOutcome, UsageReportReceipt
+from billing.processor import MeterEvent, UsageReportOutcome, UsageReportResponse
 from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
 from billing.subscription_plans import has_payment_processor
 from config.jobs.claims import claim_due, claimed_row_queryset, release_claims
@@ -115,10 +115,10 @@ def send_due_usage_reports(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunRes
     if not begun:
         return UsageReportRunResult(len(claimed), 0)
     with ThreadPoolExecutor(len(begun)) as threads:
-        receipts = list(threads.map(processor.report_usage, [meter_event for _, meter_event in begun]))
-    for (row, _), receipt in zip(begun, receipts, strict=True):
-        _record(row, receipt)
-    outcomes = [receipt.outcome for receipt in receipts]
+        responses = list(threads.map(processor.send_meter_event, [meter_event for _, meter_event in begun]))
+    for (row, _), response in zip(begun, responses, strict=True):
+        _record(row, response)
+    outcomes = [response.outcome for response in responses]
     taken = {
         row.workspace_id for (row, _), outcome in zip(begun, outcomes, strict=True) if outcome is UsageReportOutcome.RECORDED
     }
@@ -197,18 +197,18 @@ def _wait_for_subscription(workspace_id: str, now: datetime) -> None:
         open_or_update_alarm(AlarmKind.USAGE_WAITS, workspace_id, detail)
 
 
-def _record(row: UsageReport, receipt: UsageReportReceipt) -> None:
+def _record(row: UsageReport, response: UsageReportResponse) -> None:
     """Save the result of sending a usage report to the payment processor.
 
     `row.unknown_since` has the value from before the attempt.
     """
     now = timezone.now()
     again = now + timedelta(seconds=REPORT_RETRY_SECONDS[min(row.attempts, len(REPORT_RETRY_SECONDS)) - 1])
-    outcome: dict[str, Any] = {"due_at": again, "last_error": receipt.fault}
-    if receipt.outcome is UsageReportOutcome.RECORDED:
+    outcome: dict[str, Any] = {"due_at": again, "last_error": response.fault}
+    if response.outcome is UsageReportOutcome.RECORDED:
         outcome = {"status": ReportStatus.SENT, "sent_at": now, "due_at": None}
-    elif receipt.outcome is not UsageReportOutcome.UNKNOWN:
+    elif response.outcome is not UsageReportOutcome.UNKNOWN:
         outcome["unknown_since"] = row.unknown_since
     claimed_row_queryset(UsageReport.objects.all(), row).update(lease_until=None, **outcome)
-    if receipt.outcome is UsageReportOutcome.REFUSED:
-        open_or_update_alarm(AlarmKind.USAGE_REFUSED, row.workspace_id, f"Usage report {row.pk}: {receipt.fault}")
+    if response.outcome is UsageReportOutcome.REFUSED:
+        open_or_update_alarm(AlarmKind.USAGE_REFUSED, row.workspace_id, f"Usage report {row.pk}: {response.fault}")

@@ -24,7 +24,7 @@ from django.utils import timezone
 from config.api.errors import IdempotencyInProgress, ValidationFailed
 from config.api.models import IdempotencyRecord
 from config.db.fixed_select import FixedSelect
-from config.db.writes import Write, insert_or_replace_write
+from config.db.writes import Write, build_insert_or_replace_write
 
 REPLAY_WINDOW = timedelta(hours=24)
 LEASE = timedelta(seconds=90)
@@ -89,7 +89,7 @@ def run_or_replay_in_transaction(
 
 
 def run_or_replay(keyed: KeyedRequest, work: Callable[[], Any]) -> Any:
-    """Run a request whose service writes `stored_answer_write` together with its rows, or return the stored record.
+    """Run a request whose service writes `build_stored_answer_write` together with its rows, or return the stored record.
 
     A request whose key is in use fails at its writes, or earlier because of what the first request has written, and then
     returns the record of that. So requests with a new key need no query for it. Raises IdempotencyInProgress as
@@ -105,7 +105,7 @@ def run_or_replay(keyed: KeyedRequest, work: Callable[[], Any]) -> Any:
         raise
 
 
-def stored_answer_write(keyed: KeyedRequest, answer: StoredAnswer) -> Write:
+def build_stored_answer_write(keyed: KeyedRequest, answer: StoredAnswer) -> Write:
     """Return the write that stores the answer for an Idempotency-Key; it fails if another request uses the key."""
     now = timezone.now()
     record = IdempotencyRecord(
@@ -122,7 +122,7 @@ def stored_answer_write(keyed: KeyedRequest, answer: StoredAnswer) -> Write:
     )
     free = "{table}.expires_at <= %s OR ({table}.answered_at IS NULL AND {table}.lease_until <= %s)"
     at = IdempotencyRecord._meta.get_field("expires_at").get_db_prep_save(now, connection)
-    return insert_or_replace_write(record, replace_if=free, params=[at, at], subject=keyed)
+    return build_insert_or_replace_write(record, replace_if=free, params=[at, at], subject=keyed)
 
 
 def run_or_replay_under_lease(

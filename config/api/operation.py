@@ -195,7 +195,7 @@ def _answer(call: Call, work: Callable[[], Reply | DryRunReply], key: str | None
     keyed = _keyed_request(call, key)
     policy, stored = call.operation.idempotency, functools.partial(_stored_answer, call)
     if policy.mode == "commit":
-        call.stored_answer_writes = lambda reply: [idempotency.stored_answer_write(keyed, stored(reply))]
+        call.stored_answer_writes = lambda reply: [idempotency.build_stored_answer_write(keyed, stored(reply))]
         result = idempotency.run_or_replay(keyed, work)
     elif policy.mode == "lease":
         result = idempotency.run_or_replay_under_lease(keyed, work, stored, lease=policy.lease)

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from auditlog.services import record_entry
 from billing.selectors import open_correction_count
-from billing.services import reconcile_for_operator
+from billing.services import reconcile_billing_for_operator
 from billing.subscription_plans import has_payment_processor
 from config.api.admin_actions import signed_in_operator_caller
 from config.api.admin_search import TRACE, ExactSearchAdmin, search_word_kind
@@ -166,7 +166,7 @@ class OperatorConsole(admin.AdminSite):
         """Page of the admin site: after confirmation, compare billing with the payment processor and update subscriptions."""
         _require_superuser(request)
         if request.method == "POST":
-            found = reconcile_for_operator(caller=signed_in_operator_caller(request))
+            found = reconcile_billing_for_operator(caller=signed_in_operator_caller(request))
             result = (
                 f"Workspaces checked: {found.workspaces}. Subscriptions changed: {found.subscriptions_changed}. "
                 f"Usage that differs: {found.usage_differences}. Months that drift: {found.drifting_months}."

@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from auditlog.csv_export import stream_lines_as_csv
 from billing.caps import UtcMonth
-from billing.month_statement import STATEMENT_COLUMNS, month_statement, statement_lines
+from billing.month_statement import STATEMENT_COLUMNS, build_month_statement, statement_csv_lines
 from billing.services import propose_correction
 from config.api.admin_actions import record_operator_refusal, signed_in_operator_caller
 from config.api.errors import ApiError
@@ -39,11 +39,11 @@ def show_statement(site: AdminSite, request: HttpRequest, workspace_id: str) -> 
     if not request.user.has_perm("billing.view_ledgerentry"):
         raise PermissionDenied
     workspace = get_object_or_404(Workspace, pk=workspace_id)
-    month = UtcMonth.named(request.GET.get("month", "")).start.date()
+    month = UtcMonth.from_name_or_current(request.GET.get("month", "")).start.date()
     form = CorrectionForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and _propose(request, workspace, month, form.cleaned_data):
         return redirect(f"{reverse('admin:statement', args=[workspace.pk])}?month={month:%Y-%m}")
-    statement = month_statement(caller=signed_in_operator_caller(request), workspace=workspace, month=month)
+    statement = build_month_statement(caller=signed_in_operator_caller(request), workspace=workspace, month=month)
     if request.GET.get("format") == "csv":
         return _csv(statement)
     shown = {"title": f"Statement of {workspace.name}, {month:%B %Y}", "statement": statement, "form": form}
@@ -52,7 +52,7 @@ def show_statement(site: AdminSite, request: HttpRequest, workspace_id: str) -> 
 
 def _csv(statement: Any) -> StreamingHttpResponse:
     name = f"statement-{statement.workspace.pk}-{statement.month:%Y-%m}"
-    return stream_lines_as_csv(statement_lines(statement), name, STATEMENT_COLUMNS)
+    return stream_lines_as_csv(statement_csv_lines(statement), name, STATEMENT_COLUMNS)
 
 
 def _propose(request: HttpRequest, workspace: Workspace, month: date, entered: dict[str, Any]) -> bool:

@@ -52,7 +52,7 @@ def list_parameter(values: Iterable[str]) -> str:
 def read_rows(sql: str, params: Sequence[Any], converters: ColumnConverters) -> Sequence[Sequence[Any]]:
     """Run a SELECT with the fast cursor and return its rows, whose columns are converted to Python values."""
     connection = connections[DEFAULT_DB_ALIAS]
-    with prepared_cursor() as cursor:
+    with cursor_for_prepared_statements() as cursor:
         cursor.execute(sql, params)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     if not converters:
@@ -64,7 +64,7 @@ def read_rows(sql: str, params: Sequence[Any], converters: ColumnConverters) -> 
     return converted
 
 
-def prepared_cursor(*, numbered: bool = False) -> CursorWrapper:
+def cursor_for_prepared_statements(*, numbered: bool = False) -> CursorWrapper:
     """Return a database cursor; on PostgreSQL one that can prepare its statements, which Django's own cannot.
 
     With `numbered`, its placeholders are `$1`, `$2` and so on, which spares the driver the parsing of long statements.

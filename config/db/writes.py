@@ -17,7 +17,7 @@ from typing import Any
 
 from django.db import DataError, connection, models, transaction
 
-from config.db.fast_read import in_list_condition, list_parameter, prepared_cursor, quoted_column
+from config.db.fast_read import cursor_for_prepared_statements, in_list_condition, list_parameter, quoted_column
 from config.db.given_rows import GivenRows, is_sent_as_json
 
 ROWS_PER_STATEMENT = 500
@@ -39,12 +39,12 @@ class Write:
     may_fail: bool = True
 
 
-def insert_writes(rows: Sequence[models.Model]) -> list[Write]:
+def build_insert_writes(rows: Sequence[models.Model]) -> list[Write]:
     """Return the Writes that insert new rows of one model, in their order."""
     return [_insert(rows[start : start + ROWS_PER_STATEMENT]) for start in range(0, len(rows), ROWS_PER_STATEMENT)]
 
 
-def insert_or_replace_write(row: models.Model, *, replace_if: str, params: Sequence[Any], subject: Any) -> Write:
+def build_insert_or_replace_write(row: models.Model, *, replace_if: str, params: Sequence[Any], subject: Any) -> Write:
     """Return the write that inserts a row, or replaces the stored row with this primary key if the SQL condition holds."""
     plain = _insert([row])
     key, *others = _columns(type(row))[1].names
@@ -56,7 +56,7 @@ def insert_or_replace_write(row: models.Model, *, replace_if: str, params: Seque
     return Write(sql, [*plain.params, *params], 1, subject)
 
 
-def counter_insert_or_add_write(counter: models.Model, key: Sequence[str], amounts: Sequence[str]) -> Write:
+def build_counter_upsert_write(counter: models.Model, key: Sequence[str], amounts: Sequence[str]) -> Write:
     """Return the Write that inserts a counter, or adds its amounts to those of the stored one with the same key fields."""
     plain, table = _insert([counter]), _quoted(counter._meta.db_table)
     sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in map(_quoted, amounts))
@@ -64,7 +64,7 @@ def counter_insert_or_add_write(counter: models.Model, key: Sequence[str], amoun
     return Write(plain.sql.replace(" RETURNING", conflict), plain.params, 1, may_fail=False)
 
 
-def counter_add_write(
+def build_counter_add_write(
     counter: models.Model,
     key: Sequence[str],
     amounts: Mapping[str, int],
@@ -88,7 +88,7 @@ def counter_add_write(
     return Write(sql, params, 1 if limits is not None else None, subject, may_fail=limits is not None)
 
 
-def delete_write(model: type[models.Model], field: str, values: Sequence[str]) -> Write:
+def build_delete_write(model: type[models.Model], field: str, values: Sequence[str]) -> Write:
     """Return the Write that deletes the rows of which the field has one of these values, if there are any."""
     table, key = _quoted(model._meta.db_table), _quoted(str(model._meta.pk.column))
     condition = in_list_condition(quoted_column(model._meta.get_field(field)))
@@ -111,7 +111,10 @@ def write_together(writes: Sequence[Write]) -> Write | None:
         params += [write.rows for write in writes if write.rows is not None]
         try:
             # Outside a transaction the statement is its own; inside, a failure undoes this statement alone.
-            with transaction.atomic() if undoable else nullcontext(), prepared_cursor(numbered=numbered) as cursor:
+            with (
+                transaction.atomic() if undoable else nullcontext(),
+                cursor_for_prepared_statements(numbered=numbered) as cursor,
+            ):
                 cursor.execute(sql, params)
             return None
         except DataError as error:
@@ -133,7 +136,7 @@ def _first_failed(writes: Sequence[Write]) -> Write | None:
 
 def run_write(write: Write) -> list[Any]:
     """Run one Write and return the values of its only column, for the rows that it has affected."""
-    with prepared_cursor() as cursor:
+    with cursor_for_prepared_statements() as cursor:
         cursor.execute(write.sql, write.params)
         return [value for (value,) in cursor.fetchall()]
 

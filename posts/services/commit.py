@@ -10,11 +10,11 @@ from typing import Any
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from auditlog.services import record_entry, success_entry_writes
-from billing.services import PriceAlreadyHeld, hold_writes, run_writes_with_holds
+from auditlog.services import build_success_entry_writes, record_entry
+from billing.services import PriceAlreadyReserved, build_money_hold_writes, run_writes_with_money_holds
 from config.api.errors import Conflict, IdempotencyInProgress
 from config.api.idempotency import KeyedRequest
-from config.db.writes import Write, insert_writes, write_together
+from config.db.writes import Write, build_insert_writes, write_together
 from config.jobs.fenced_updates import FencedUpdate, fenced_update_writes
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from posts.attached_media import lock_media_of_groups, media_protection_ends, protect_group_media_from_deletion
@@ -100,7 +100,7 @@ def _noticing_taken_slots(plan: Plan) -> Iterator[None]:
 
 def commit(plan: Plan, stored_answer_writes: Sequence[Write] = ()) -> None:
     """Commit a plan of posts, all or nothing. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
-    entries = success_entry_writes(
+    entries = build_success_entry_writes(
         caller=plan.approved_by or plan.caller,
         operation=plan.operation,
         workspace_id=plan.workspace_id,
@@ -177,7 +177,7 @@ def _targets_that_leave_slots(changes: Sequence[GroupChange]) -> list[str]:
 
 def _write(writes: Sequence[Write]) -> None:
     """Run the writes of a commit together. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
-    failed = run_writes_with_holds(writes)
+    failed = run_writes_with_money_holds(writes)
     if failed is not None:
         raise IdempotencyInProgress() if isinstance(failed.subject, KeyedRequest) else RowsChanged
 
@@ -185,7 +185,7 @@ def _write(writes: Sequence[Write]) -> None:
 def _group_writes(changes: Iterable[GroupChange]) -> list[Write]:
     new = [change.after for change in changes if change.before is None]
     changed = [(change.before, change.after) for change in changes if change.before]
-    return [*insert_writes(new), *_update_writes(changed, PostGroup.GUARD_FIELDS)]
+    return [*build_insert_writes(new), *_update_writes(changed, PostGroup.GUARD_FIELDS)]
 
 
 def _target_writes(changes: Sequence[GroupChange]) -> list[Write]:
@@ -193,7 +193,7 @@ def _target_writes(changes: Sequence[GroupChange]) -> list[Write]:
     stored = {target.id: target for change in changes for target in change.targets_before}
     planned = {target.id: target for change in changes for target in change.targets}
     changed = [(stored[pk], target) for pk, target in planned.items() if pk in stored]
-    return [*insert_writes([target for pk, target in planned.items() if pk not in stored]), *_update_writes(changed)]
+    return [*build_insert_writes([target for pk, target in planned.items() if pk not in stored]), *_update_writes(changed)]
 
 
 def _delete_removed_targets(change: GroupChange) -> None:
@@ -249,14 +249,14 @@ def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
     """
     first = changes[0]  # the others count against the caps of the same agent
     try:
-        return hold_writes(
+        return build_money_hold_writes(
             workspace_id=first.after.workspace_id,
             agent_id=first.capped_agent_id,
             workspace=first.workspace,
             charges_by_due=[part for change in changes for part in change.charges_by_due],
             new=first.before is None,
         )
-    except PriceAlreadyHeld as error:  # most likely somebody has released the group meanwhile
+    except PriceAlreadyReserved as error:  # most likely somebody has released the group meanwhile
         logger.warning("%s cannot be reserved now: %s", first.after.id, error)
         raise RowsChanged from error
 

@@ -20,7 +20,7 @@ def check_plan_against_caps(plan: Plan) -> SpendCapStatus:
 
 
 def _check(workspace_id: str, agent_id: str | None, changes: Sequence[GroupChange]) -> SpendCapStatus:
-    return billing.check_charges_of_several_due_times(
+    return billing.check_charges_against_caps_by_due_time(
         workspace_id=workspace_id,
         agent_id=agent_id,
         parts=[part for change in changes for part in change.charges_by_due or [(change.due, [])]],

@@ -22,7 +22,7 @@ from config.api.caller import Caller, WorkspaceStatus, require_access, system_ca
 from config.api.errors import ApiError, Conflict, Forbidden, InvalidState, NotFound
 from config.api.request_limits import start_cpu_timer
 from config.api.trace import set_trace_actor, start_trace
-from config.db.writes import Write, insert_writes
+from config.db.writes import Write, build_insert_writes
 from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.fenced_updates import FencedUpdate, fenced_update_writes
 from posts.content import PostEdit, media_writes_of_group, target_writes_of_group
@@ -198,7 +198,7 @@ def _made_writes(series: Series, occurrence: Occurrence, row: SeriesOccurrence |
     values = {"group_id": group.id, "number": number, **versions}
     counted = FencedUpdate(series, {"made": number}, [Series.Status.ACTIVE])
     if row is None:
-        recorded = insert_writes([_new_row(series, occurrence, **values)])
+        recorded = build_insert_writes([_new_row(series, occurrence, **values)])
     else:
         changes = {**values, "error": None, "tries": row.tries + 1}
         changes["group"] = changes.pop("group_id")

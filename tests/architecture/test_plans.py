@@ -26,7 +26,7 @@ PREVIEWED = [
 ]
 
 
-WRITING = {"apply_fenced_updates", "bulk_create", "write_together", "run_writes_with_holds"}
+WRITING = {"apply_fenced_updates", "bulk_create", "write_together", "run_writes_with_money_holds"}
 
 
 def called_names(tree: ast.AST) -> set[str]:

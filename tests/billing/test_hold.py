@@ -186,7 +186,7 @@ def test_a_target_cannot_be_held_twice() -> None:
     workspace = make_workspace()
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
-    with pytest.raises(services.PriceAlreadyHeld, match="tgt_1 is already held or settled"):
+    with pytest.raises(services.PriceAlreadyReserved, match="tgt_1 is already held or settled"):
         hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=APRIL)
 
     assert month_of(workspace, APRIL) == (0, 0, 0)

@@ -114,7 +114,7 @@ def hold(step: Hold, workspace: Workspace, agent: Agent, taken: set[str]) -> set
     }
     targets = {charge.target_id for charge in step.charges}
     if targets & taken:
-        with pytest.raises(services.PriceAlreadyHeld), transaction.atomic():
+        with pytest.raises(services.PriceAlreadyReserved), transaction.atomic():
             hold_costs(**call)
         return set()
     refusal: ApiError | None = None

@@ -179,7 +179,7 @@ def test_a_batch_checks_all_spend_caps_before_the_payment_method(processor: Fake
     april = MARCH.replace(month=4)
 
     with pytest.raises(Exception, match="This needs 30 cents") as refusal:
-        selectors.check_charges_of_several_due_times(
+        selectors.check_charges_against_caps_by_due_time(
             workspace_id=workspace.pk,
             agent_id=None,
             parts=[(MARCH, charges("tgt_1", cents=15)), (april, charges("tgt_2", cents=30))],

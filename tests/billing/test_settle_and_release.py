@@ -112,7 +112,7 @@ def test_a_settled_target_cannot_be_held_again() -> None:
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     services.settle_holds(target_ids=["tgt_1"])
 
-    with pytest.raises(services.PriceAlreadyHeld, match="tgt_1 is already held or settled"):
+    with pytest.raises(services.PriceAlreadyReserved, match="tgt_1 is already held or settled"):
         hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
 

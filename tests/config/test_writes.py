@@ -14,10 +14,10 @@ from config.api.models import IdempotencyRecord
 from config.db import writes
 from config.db.writes import (
     Write,
-    counter_add_write,
-    counter_insert_or_add_write,
-    insert_or_replace_write,
-    insert_writes,
+    build_counter_add_write,
+    build_counter_upsert_write,
+    build_insert_or_replace_write,
+    build_insert_writes,
     write_together,
 )
 from tests.statements import statements
@@ -39,7 +39,7 @@ def held(holder: str = "wrk_1") -> int:
 
 
 def add(cents: int, holder: str = "wrk_1") -> Write:
-    return counter_add_write(counter(holder), KEY, {"held_cents": cents}, CAP, subject=holder)
+    return build_counter_add_write(counter(holder), KEY, {"held_cents": cents}, CAP, subject=holder)
 
 
 def record(**fields: object) -> IdempotencyRecord:
@@ -49,14 +49,14 @@ def record(**fields: object) -> IdempotencyRecord:
 
 def replace_expired(row: IdempotencyRecord) -> Write:
     now = IdempotencyRecord._meta.get_field("expires_at").get_db_prep_save(timezone.now(), transaction.get_connection())
-    return insert_or_replace_write(row, replace_if="{table}.expires_at <= %s", params=[now], subject="key")
+    return build_insert_or_replace_write(row, replace_if="{table}.expires_at <= %s", params=[now], subject="key")
 
 
 def test_rows_of_several_tables_are_written_with_their_values(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     users = [User(username=f"p{n}", email=f"p{n}@example.com", display_name="Zoë 🎈") for n in range(3)]
     entry = record(body={"list": [1, None, "ü"]}, lease_until=None, status=201)
     with django_assert_num_queries(statements(sqlite=2, postgresql=1)):
-        assert write_together([*insert_writes(users), *insert_writes([entry])]) is None
+        assert write_together([*build_insert_writes(users), *build_insert_writes([entry])]) is None
 
     assert list(User.objects.order_by("username").values_list("id", "display_name")) == [(u.id, "Zoë 🎈") for u in users]
     stored = IdempotencyRecord.objects.get()
@@ -69,7 +69,7 @@ def test_nothing_is_written_if_one_write_fails(inside: bool) -> None:
     MonthCounter.objects.bulk_create([counter(), counter("wrk_2")])
 
     def write() -> Write | None:
-        return write_together([*insert_writes([record()]), add(4), add(11, "wrk_2"), add(1, "wrk_3")])
+        return write_together([*build_insert_writes([record()]), add(4), add(11, "wrk_2"), add(1, "wrk_3")])
 
     if inside:
         with transaction.atomic():
@@ -100,19 +100,21 @@ def test_a_missing_counter_fails() -> None:
 def test_a_counter_is_inserted_or_added_to() -> None:
     for cents in (2, 3):
         first = MonthCounter(holder_id="wrk_1", month=MARCH, held_cents=cents)
-        assert write_together([counter_insert_or_add_write(first, KEY, ["held_cents"])]) is None
+        assert write_together([build_counter_upsert_write(first, KEY, ["held_cents"])]) is None
     assert held() == 5
 
 
 def test_without_limits_a_missing_counter_is_left_out() -> None:
-    assert write_together([counter_add_write(counter(), KEY, {"held_cents": 1}), *insert_writes([record()])]) is None
+    assert (
+        write_together([build_counter_add_write(counter(), KEY, {"held_cents": 1}), *build_insert_writes([record()])]) is None
+    )
     assert (MonthCounter.objects.count(), IdempotencyRecord.objects.count()) == (0, 1)
 
 
 def test_a_row_is_replaced_only_if_the_condition_holds() -> None:
     assert write_together([replace_expired(record(fingerprint="first", expires_at=timezone.now()))]) is None
     assert write_together([replace_expired(record(fingerprint="second"))]) is None
-    failed = write_together([replace_expired(record(fingerprint="third")), *insert_writes([record(id="other")])])
+    failed = write_together([replace_expired(record(fingerprint="third")), *build_insert_writes([record(id="other")])])
 
     assert failed is not None
     assert failed.subject == "key"
@@ -124,17 +126,17 @@ def test_more_values_than_one_statement_takes_are_still_all_or_nothing(monkeypat
     MonthCounter.objects.bulk_create([counter()])
     records = [record(id=f"key-{n}") for n in range(10)]
 
-    assert write_together([*insert_writes(records), add(11)]) is not None
+    assert write_together([*build_insert_writes(records), add(11)]) is not None
     assert IdempotencyRecord.objects.count() == 0
-    assert write_together([*insert_writes(records), add(10)]) is None
+    assert write_together([*build_insert_writes(records), add(10)]) is None
     assert (IdempotencyRecord.objects.count(), held()) == (10, 10)
 
 
 def test_errors_of_the_database_are_raised() -> None:
-    write_together(insert_writes([record()]))
+    write_together(build_insert_writes([record()]))
 
     with pytest.raises(IntegrityError), transaction.atomic():
-        write_together([*insert_writes([record()]), *insert_writes([record(id="other")])])
+        write_together([*build_insert_writes([record()]), *build_insert_writes([record(id="other")])])
 
 
 def test_no_writes_are_no_failure() -> None:

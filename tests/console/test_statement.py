@@ -67,9 +67,9 @@ def test_a_statement_shows_what_the_month_cost(operator: Client, spender: Worksp
     statement = page.context["statement"]
 
     assert [(each.platform, each.published, each.cents) for each in statement.platforms] == [("x", 2, 12)]
-    assert (statement.reserved_cents, statement.held_cents) == (24, 6)
+    assert (statement.ever_reserved_cents, statement.held_cents) == (24, 6)
     assert (statement.released_count, statement.released_cents) == (1, 6)
-    assert (statement.total_cents, statement.due_cents) == (12, 2)
+    assert (statement.total_cents, statement.cents_beyond_free_credit) == (12, 2)
     change = operator.get(reverse("admin:workspaces_workspace_change", args=[spender.pk]))
     assert f'href="{statement_of(spender)}"' in change.content.decode()
 
@@ -86,7 +86,7 @@ def test_a_correction_needs_two_operators(operator: Client, colleague: Client, s
     assert act(colleague, "approve", correction) == [f"Approved: {correction.pk}."]
     assert settled(spender) == 7
     page = colleague.get(statement_of(spender))
-    assert (page.context["statement"].total_cents, page.context["statement"].due_cents) == (7, 0)
+    assert (page.context["statement"].total_cents, page.context["statement"].cents_beyond_free_credit) == (7, 0)
     assert "An &lt;b&gt;outage&lt;/b&gt;" in page.content.decode()
     [again] = act(colleague, "approve", correction)
     assert "is approved" in again

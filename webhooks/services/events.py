@@ -13,7 +13,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from config.api import fields
-from config.db.writes import Write, insert_writes, write_together
+from config.db.writes import Write, build_insert_writes, write_together
 from config.jobs import wake_up
 from config.outbound import DestinationNotAllowed, check_url_without_lookup
 from webhooks.models import Delivery, Event
@@ -55,7 +55,7 @@ def event_writes(new_events: Iterable[NewEvent]) -> list[Write]:
             deliveries.append(
                 Delivery(event=event, workspace_id=new.workspace_id, url=new.url, host=_host_of(new.url), due_at=now)
             )
-    return [*insert_writes(events), *insert_writes(deliveries)]
+    return [*build_insert_writes(events), *build_insert_writes(deliveries)]
 
 
 def store_events_with_deliveries(new_events: Sequence[NewEvent]) -> None:

@@ -8,7 +8,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
 from auditlog import selectors
-from auditlog.csv_export import stream_rows_as_csv
+from auditlog.csv_export import stream_queryset_as_csv
 from auditlog.models import ActorType, AuditEntry, RetentionTier
 from auditlog.retention import RETENTION_DAYS
 from config.api.errors import ValidationFailed
@@ -44,7 +44,7 @@ def download_audit_log_csv(page: WorkspacePage) -> StreamingHttpResponse:
     if form.errors:
         raise ValidationFailed(_("The filters are not valid."), suggested_action=_("Go back and correct them."))
     entries = selectors.audit_entries_of_workspace(caller=page.caller, workspace_id=page.workspace.id, **filters)
-    return stream_rows_as_csv(entries, f"logs-{page.workspace.id}")
+    return stream_queryset_as_csv(entries, f"logs-{page.workspace.id}")
 
 
 def _actor_label(entry: AuditEntry) -> str:

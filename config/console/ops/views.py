@@ -10,7 +10,7 @@ from django.conf import settings
 from agents.oauth.grants import end_grant_as_operator
 from agents.services import revoke_key_as_operator
 from agents.tokens import is_oauth_token
-from billing.services import reconcile_for_operator
+from billing.services import reconcile_billing_for_operator
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
 from config.api.policies import Access, Body
@@ -150,7 +150,7 @@ class BillingViewSet(OperatorsViewSet):
         preview=ReconcileBillingPreview,
     )
     def reconcile_with_processor(self, call: Call) -> Reply | DryRunReply:
-        found = reconcile_for_operator(caller=call.caller, dry_run=call.dry_run)
+        found = reconcile_billing_for_operator(caller=call.caller, dry_run=call.dry_run)
         if call.dry_run:
             return DryRunReply({}, {"workspaces": found.workspaces}, "would_update", unchecked=["processor", "books"])
         return Reply({"reconciliation": found})

@@ -18,7 +18,7 @@ from auditlog.models import AuditEntry
 from billing import services
 from billing.caps import SpendCapStatus
 from billing.dashboard.charts import BudgetBar, day_bars
-from billing.month_usage import DayUsage, spent_entries_of_month
+from billing.month_usage import DayUsage, spent_ledger_entries_of_month
 from config.api.caller import Caller
 from config.db.ids import new_id
 from tests import factories
@@ -191,7 +191,7 @@ def test_the_number_of_queries_does_not_depend_on_usage(
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL reads a small table whole.")
 def test_the_query_of_a_months_charges_uses_the_index(workspace: Workspace, owner: User) -> None:
-    rows = spent_entries_of_month(caller=Caller("user", owner.id), workspace_id=workspace.id, at=MARCH)
+    rows = spent_ledger_entries_of_month(caller=Caller("user", owner.id), workspace_id=workspace.id, at=MARCH)
 
     assert "ledger_spent (workspace_id=? AND month=?)" in rows.explain()
 
