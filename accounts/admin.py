@@ -41,7 +41,7 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
         "The platforms are asked with the accounts' own tokens. An account that no longer works must be connected again."
     )
     def check_credentials_at_platform(self, request: HttpRequest, queryset: QuerySet[ConnectedAccount]) -> None:
-        self.run_for_each_row(
+        self.run_action_for_each_row(
             request,
             queryset.select_related("workspace"),
             "accounts.check",

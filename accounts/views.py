@@ -22,7 +22,7 @@ from accounts.serializers.capabilities import AccountCapabilitiesSerializer, Ser
 from accounts.serializers.slots import SlotsEnvelope, UpdateSlotsPreview, UpdateSlotsSerializer
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
-from config.api.paging import page_body
+from config.api.paging import page_response_body
 from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 
@@ -75,7 +75,7 @@ class AccountViewSet(OperationViewSet):
         responses={200: AccountPage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("accounts", selectors.page_of_accounts(caller=call.caller, **call.query)))
+        return Reply(page_response_body("accounts", selectors.page_of_accounts(caller=call.caller, **call.query)))
 
     @operation(
         "accounts.status",

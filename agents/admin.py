@@ -24,7 +24,7 @@ class AgentAdmin(ReadOnlyAdmin):
     @admin.action(description="Revoke", permissions=["operate"])
     @requires_confirmation("These agents, their keys and their claim tokens stop working at once and permanently.")
     def revoke(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
-        self.run_for_each_row(
+        self.run_action_for_each_row(
             request,
             queryset.select_related("workspace"),
             "agents.revoke",
@@ -47,7 +47,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     @requires_confirmation("These keys stop working at once and permanently.")
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         caller = signed_in_operator_caller(request)
-        self.run_for_each_row(
+        self.run_action_for_each_row(
             request,
             queryset,
             "ops.revoke_key",

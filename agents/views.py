@@ -29,7 +29,7 @@ from agents.serializers import (
 from auditlog.serializers import AgentLogsQuery, LogPage
 from auditlog.views import reply_with_audit_entries
 from config.api.operation import Call, DryRunReply, Reply, operation
-from config.api.paging import page_body
+from config.api.paging import page_response_body
 from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 
@@ -49,7 +49,7 @@ class AgentViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("agents", selectors.agents_of_workspace(caller=call.caller, **call.query)))
+        return Reply(page_response_body("agents", selectors.agents_of_workspace(caller=call.caller, **call.query)))
 
     @operation(
         "agents.create",
@@ -172,7 +172,7 @@ class ApiKeyViewSet(OperationViewSet):
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("api_keys", selectors.list_api_keys(caller=call.caller, **call.query)))
+        return Reply(page_response_body("api_keys", selectors.list_api_keys(caller=call.caller, **call.query)))
 
     @operation(
         "api_keys.create",

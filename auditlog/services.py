@@ -14,7 +14,7 @@ from django.db import DatabaseError
 
 from auditlog.models import AuditEntry
 from config.api.caller import Caller
-from config.api.error_handlers import error_code
+from config.api.error_handlers import error_code_of_exception
 from config.api.trace import current_trace_id
 from config.db.writes import Write, build_insert_writes
 
@@ -80,7 +80,7 @@ def record_refusal(*, caller: Caller, operation: str, error: Exception, dry_run:
     If the database fails, the failure is only logged.
     """
     try:
-        record_entry(caller=caller, operation=operation, dry_run=dry_run, refused_with=error_code(error))
+        record_entry(caller=caller, operation=operation, dry_run=dry_run, refused_with=error_code_of_exception(error))
     except DatabaseError as fault:
         logger.error("A refusal of %s could not be recorded: %s", operation, fault)
 

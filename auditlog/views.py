@@ -6,7 +6,7 @@ from auditlog import selectors
 from auditlog.csv_export import stream_queryset_as_csv
 from auditlog.serializers import LogPage, LogsQuery
 from config.api.operation import Call, Reply, operation
-from config.api.paging import page_body, paginate_newest_first
+from config.api.paging import page_response_body, paginate_newest_first
 from config.api.policies import Access
 from config.api.views import OperationViewSet
 
@@ -32,4 +32,4 @@ def reply_with_audit_entries(call: Call, *, name: str, **filters: str) -> Reply:
     entries = selectors.audit_entries_of_workspace(caller=call.caller, **query)
     if response_format == "csv":
         return Reply(None, response=stream_queryset_as_csv(entries, name))
-    return Reply(page_body("logs", paginate_newest_first(entries, limit=limit, cursor=cursor)))
+    return Reply(page_response_body("logs", paginate_newest_first(entries, limit=limit, cursor=cursor)))

@@ -72,7 +72,7 @@ class CorrectionAdmin(ReadOnlyAdmin):
     )
     def approve(self, request: HttpRequest, queryset: QuerySet[Correction]) -> None:
         caller = signed_in_operator_caller(request)
-        self.run_for_each_row(
+        self.run_action_for_each_row(
             request,
             queryset,
             "ops.approve_correction",
@@ -84,7 +84,7 @@ class CorrectionAdmin(ReadOnlyAdmin):
     @requires_confirmation("These corrections can no longer be approved. No money changes.")
     def withdraw(self, request: HttpRequest, queryset: QuerySet[Correction]) -> None:
         caller = signed_in_operator_caller(request)
-        self.run_for_each_row(
+        self.run_action_for_each_row(
             request,
             queryset,
             "ops.withdraw_correction",

@@ -7,7 +7,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from config.api.openapi_document import openapi_document
+from config.api.openapi_document import serve_openapi_document
 from workspaces.dashboard.sign_in import sign_out_of_all_browsers
 
 handler400 = "config.home.error_pages.bad_request"
@@ -18,7 +18,7 @@ handler500 = "config.home.error_pages.server_error"
 urlpatterns = [
     path("", include("posts.urls")),  # first, because most requests are about posts, and routes are tried in this order
     path("", RedirectView.as_view(url="/docs")),
-    path("openapi.json", openapi_document, name="openapi"),
+    path("openapi.json", serve_openapi_document, name="openapi"),
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
     path("", include("config.home.urls")),  # first, because /webhooks/test would match the route of a delivery
     path("", include("config.mcp.urls")),

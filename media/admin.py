@@ -27,7 +27,7 @@ class MediaAssetAdmin(ReadOnlyAdmin):
         "The files are deleted for good and their links stop working. Assets used by unfinished posts are not deleted."
     )
     def delete_assets(self, request: HttpRequest, queryset: QuerySet[MediaAsset]) -> None:
-        self.run_for_each_row(
+        self.run_action_for_each_row(
             request,
             queryset.select_related("workspace"),
             "media.delete",

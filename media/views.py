@@ -7,7 +7,7 @@ from typing import Any
 
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
-from config.api.paging import page_body
+from config.api.paging import page_response_body
 from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 from media import selectors, services
@@ -70,7 +70,7 @@ class MediaViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("media", selectors.list_assets(caller=call.caller, **call.query)))
+        return Reply(page_response_body("media", selectors.list_assets(caller=call.caller, **call.query)))
 
     @operation(
         "media.delete",

@@ -66,7 +66,7 @@ class PostGroupAdmin(ReadOnlyAdmin):
         "Targets that have not started are cancelled, the money held for them is released, and events are sent."
     )
     def cancel(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
-        self.run_for_each_row(
+        self.run_action_for_each_row(
             request,
             queryset.select_related("workspace"),
             "posts.cancel",
@@ -79,7 +79,7 @@ class PostGroupAdmin(ReadOnlyAdmin):
             caller = signed_in_operator_caller(request, group.workspace)
             return retry_post(caller=caller, post_group_id=group.pk, include_unconfirmed=include_unconfirmed)
 
-        self.run_for_each_row(request, rows.select_related("workspace"), "posts.retry", work, "Retried")
+        self.run_action_for_each_row(request, rows.select_related("workspace"), "posts.retry", work, "Retried")
 
 
 class UnconfirmedTargetResolutionForm(forms.Form):
@@ -127,7 +127,7 @@ class PostTargetAdmin(ReadOnlyAdmin):
                 caller=caller, post_group_id=target.group_id, target_id=target.pk, permalink=permalink
             )
 
-        self.run_for_each_row(request, targets, "posts.resolve", work, "Resolved")
+        self.run_action_for_each_row(request, targets, "posts.resolve", work, "Resolved")
 
 
 @admin.register(StoredPlan)

@@ -12,7 +12,7 @@ from config.api.error_handlers import error_response
 from config.api.errors import NotFound, RateLimited
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
-from config.api.paging import PageQuery, page_body
+from config.api.paging import PageQuery, page_response_body
 from config.api.policies import Idempotency
 from config.api.views import OperationViewSet, require_safe_with_json_error
 from posts.calendar_feed_selectors import feed_with_token, feeds_of_workspace, get_feed, targets_in_feed
@@ -44,7 +44,7 @@ class CalendarFeedViewSet(OperationViewSet):
     )
     def list_feeds(self, call: Call, workspace_id: str) -> Reply:
         page = feeds_of_workspace(caller=call.caller, workspace_id=workspace_id, **call.query)
-        return Reply(page_body("calendar_feeds", page))
+        return Reply(page_response_body("calendar_feeds", page))
 
     @operation(
         "calendar_feeds.create",

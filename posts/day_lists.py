@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce, Left, RowNumber, TruncDate
 from django.utils import timezone
 
 from config.api.caller import Caller, require_access
-from config.api.paging import Page, page_of_rows_earliest_first, position_in_earliest_first
+from config.api.paging import Page, decode_earliest_first_cursor, page_of_rows_earliest_first
 from posts.local_time import start_of_local_day
 from posts.models import PostGroup, PostTarget
 from posts.selectors import require_account_and_agent_in_workspace
@@ -120,7 +120,7 @@ def scheduled_posts_of_day(
     require_account_and_agent_in_workspace(workspace_id, account_id=account_id)
     wanted = {"platform": platform, "account_id": account_id}
     filters = {name: value for name, value in wanted.items() if value is not None}
-    after = position_in_earliest_first(cursor, PostGroup)
+    after = decode_earliest_first_cursor(cursor, PostGroup)
     params = [*map(_stored_time, window), workspace_id, *filters.values()]
     params += [_stored_time(after[0]), after[1]] if after else []
     sql = _page_of_day_sql(tuple(filters), first_page=after is None)

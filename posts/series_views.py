@@ -7,7 +7,7 @@ from typing import Any
 
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
-from config.api.paging import Page, page_body
+from config.api.paging import Page, page_response_body
 from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 from posts.dry_run_reply import dry_run_reply
@@ -74,7 +74,7 @@ class SeriesViewSet(OperationViewSet):
         page = series_of_workspace(caller=call.caller, **call.query)
         upcoming = upcoming_occurrences_by_series_id(page.rows)
         shown = Page([series_json(series, upcoming[series.id]) for series in page.rows], page.next_cursor)
-        return Reply(body=page_body("series", shown))
+        return Reply(body=page_response_body("series", shown))
 
     @operation(
         "series.get",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from config.api.caller import Caller
-from config.api.operation import Operation, dry_run_body
+from config.api.operation import Operation, dry_run_response_body
 from config.api.serializers import shared_serializer_instance
 from posts import selectors, services
 from posts.dry_run_reply import dry_run_reply
@@ -38,7 +38,7 @@ def build_request_to_plan(
         fields = {**fields, "workspace_id": workspace_id}
 
     def preview(plan: Plan) -> dict[str, Any]:
-        return dry_run_body(OPERATIONS[name], dry_run_reply(plan, fields))
+        return dry_run_response_body(OPERATIONS[name], dry_run_reply(plan, fields))
 
     make_plan = functools.partial(planned.make_plan, post_group_id=post_group_id, fields=fields)
     return RequestToPlan(name, post_group_id, request, make_plan, preview, planned.plan_and_commit, workspace_id)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
-from config.api.paging import Page, page_body
+from config.api.paging import Page, page_response_body
 from config.api.policies import Access, Body, Idempotency
 from config.api.scopes import any_scope_of
 from config.api.views import OperationViewSet
@@ -251,7 +251,7 @@ def plan_and_commit_call(call: Call, post_group_id: str = "", *, status: int = 2
 
 def _posts_json(page: Page[PostSummary], timezone: str) -> dict[str, Any]:
     zone = ZoneInfo(timezone)
-    return page_body("posts", Page([listed_post_json(group, zone) for group in page.rows], page.next_cursor))
+    return page_response_body("posts", Page([listed_post_json(group, zone) for group in page.rows], page.next_cursor))
 
 
 def _reply(plan: Plan, status: int, *, wait: bool = False) -> Reply:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from auditlog.models import AuditEntry
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
-from config.api.admin_actions import record_operator_refusal, requires_confirmation, signed_in_operator_caller
+from config.api.admin_actions import record_refused_admin_action, requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import TRACE
 from config.api.errors import ApiError
 from webhooks.models import FINISHED_DELIVERY_STATUSES, Delivery, DeliveryStatus, Event, SigningSecret
@@ -84,7 +84,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
         try:
             found = replay_deliveries_as_operator(caller=signed_in_operator_caller(request), **which)
         except ApiError as error:
-            record_operator_refusal(request, REPLAY_OPERATION, error)
+            record_refused_admin_action(request, REPLAY_OPERATION, error)
             self.message_user(request, f"{error.message} {error.suggested_action}", messages.WARNING)
             return
         whose = f" of {which['workspace_id']}" if "workspace_id" in which else ""

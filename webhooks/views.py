@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from config.api.operation import Call, DryRunReply, Reply, operation
-from config.api.paging import page_body
+from config.api.paging import page_response_body
 from config.api.policies import Access, Idempotency
 from config.api.views import OperationViewSet
 from webhooks import selectors, services, signing
@@ -60,7 +60,7 @@ class DeliveryViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("deliveries", selectors.list_deliveries(caller=call.caller, **call.query)))
+        return Reply(page_response_body("deliveries", selectors.list_deliveries(caller=call.caller, **call.query)))
 
     @operation(
         "webhooks.replay",

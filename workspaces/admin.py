@@ -59,7 +59,7 @@ class WorkspaceAdmin(ReadOnlyAdmin):
     )
     def pause(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
         caller = signed_in_operator_caller(request)
-        self.run_for_each_row(
+        self.run_action_for_each_row(
             request,
             queryset,
             "ops.pause_workspace",
@@ -73,7 +73,7 @@ class WorkspaceAdmin(ReadOnlyAdmin):
     )
     def resume(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
         caller = signed_in_operator_caller(request)
-        self.run_for_each_row(
+        self.run_action_for_each_row(
             request,
             queryset,
             "ops.resume_workspace",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from config.api.operation import Call, DryRunReply, Reply, operation
-from config.api.paging import page_body
+from config.api.paging import page_response_body
 from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 from workspaces import selectors, services
@@ -40,7 +40,9 @@ class WorkspaceViewSet(OperationViewSet):
         responses={200: WorkspaceListPage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("workspaces", selectors.list_visible_workspaces_of_owner(caller=call.caller, **call.query)))
+        return Reply(
+            page_response_body("workspaces", selectors.list_visible_workspaces_of_owner(caller=call.caller, **call.query))
+        )
 
     @operation(
         "workspaces.create",

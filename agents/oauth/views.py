@@ -22,7 +22,7 @@ from agents.oauth.documents import authorization_server_metadata, protected_reso
 from agents.oauth.errors import InvalidClientMetadata
 from config.api import rate_limit
 from config.api.client_address import rate_limit_address
-from config.api.error_handlers import to_api_error
+from config.api.error_handlers import log_and_convert_to_api_error
 from config.api.errors import MalformedRequest, MethodNotAllowed, RateLimited, UnsupportedMediaType
 from config.api.request_body import parse_json
 from config.api.views import require_safe_with_json_error
@@ -162,7 +162,7 @@ def _http_response(answer: server.Answer) -> HttpResponse:
 
 def _json_error_response(error: Exception) -> HttpResponse:
     """Return the OAuth endpoint's JSON response to a failure that is not about OAuth, such as a rate limit."""
-    failure = to_api_error(error)
+    failure = log_and_convert_to_api_error(error)
     code = _ERRORS_OF_STATUS.get(failure.status, "invalid_request")
     body = {"error": code, "error_description": failure.message}
     return JsonResponse(body, status=failure.status, headers=failure.headers)

@@ -80,7 +80,7 @@ def _list_that_was_left(request: HttpRequest) -> str:
     return f"{request.path}?{filters}" if filters else request.get_full_path()
 
 
-class ReturningActionsAdmin(admin.ModelAdmin):
+class ReturnToListAfterActionAdmin(admin.ModelAdmin):
     """Mixin of a ModelAdmin after whose actions one is back on the list, with the filters, search and page that one left."""
 
     def response_action(  # type: ignore[override]  # the stubs are those of a later Django
@@ -90,13 +90,13 @@ class ReturningActionsAdmin(admin.ModelAdmin):
         return redirect(_list_that_was_left(request)) if isinstance(answer, HttpResponseRedirect) else answer
 
 
-class OperatorActionAdmin(ReturningActionsAdmin):
+class OperatorActionAdmin(ReturnToListAfterActionAdmin):
     """The base ModelAdmin with actions, which only operators with Django's change permission for the model may run."""
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(f"{self.opts.app_label}.{get_permission_codename('change', self.opts)}")
 
-    def run_for_each_row(
+    def run_action_for_each_row(
         self, request: HttpRequest, rows: Iterable[Any], operation: str, work: Callable[[Any], object], done: str
     ) -> None:
         """Run an admin action on each selected row; show and audit each refusal, and continue with the next row."""
@@ -105,7 +105,7 @@ class OperatorActionAdmin(ReturningActionsAdmin):
             try:
                 work(row)
             except ApiError as error:
-                record_operator_refusal(request, operation, error)
+                record_refused_admin_action(request, operation, error)
                 self.message_user(request, f"{row.pk}: {error.message} {error.suggested_action}", messages.WARNING)
             else:
                 finished.append(str(row.pk))
@@ -113,7 +113,7 @@ class OperatorActionAdmin(ReturningActionsAdmin):
             self.message_user(request, f"{done}: {', '.join(finished)}.", messages.SUCCESS)
 
 
-def record_operator_refusal(request: HttpRequest, operation: str, error: ApiError) -> None:
+def record_refused_admin_action(request: HttpRequest, operation: str, error: ApiError) -> None:
     """Handle the refusal of an admin action: write an audit entry that names the operator."""
     recorder = import_string(settings.REFUSAL_RECORDER)
     recorder(caller=signed_in_operator_caller(request), operation=operation, error=error, dry_run=False)

@@ -48,7 +48,7 @@ def plan_hash_header(declared: Operation, request: Request) -> str | None:
     return value
 
 
-def dry_run_body(declared: Operation, preview: DryRunReply) -> dict[str, Any]:
+def dry_run_response_body(declared: Operation, preview: DryRunReply) -> dict[str, Any]:
     """Return the JSON data of the answer to a dry run of the operation."""
     if declared.preview is None or preview.plan_hash is None:
         raise TypeError(f"{declared.name} declares no preview, or its service has checked no plan.")

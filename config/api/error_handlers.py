@@ -30,7 +30,7 @@ _TRANSLATED: list[tuple[type[Exception] | tuple[type[Exception], ...], type[erro
 ]
 
 
-def to_api_error(error: Exception) -> errors.ApiError:
+def log_and_convert_to_api_error(error: Exception) -> errors.ApiError:
     """Return the ApiError with which the error handlers answer an exception; an unexpected one becomes INTERNAL_ERROR."""
     api_error = _translated(error)
     if isinstance(error, DATABASE_ERRORS):
@@ -40,7 +40,7 @@ def to_api_error(error: Exception) -> errors.ApiError:
     return api_error
 
 
-def error_code(error: Exception) -> str:
+def error_code_of_exception(error: Exception) -> str:
     """Return the error code, such as NOT_FOUND, with which the error handlers answer an exception; audit entries store it."""
     return _translated(error).code
 
@@ -55,7 +55,7 @@ def _translated(error: Exception) -> errors.ApiError:
 
 def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
     """Return the error response for an exception in an API view; this is DRF's EXCEPTION_HANDLER."""
-    api_error = to_api_error(error)
+    api_error = log_and_convert_to_api_error(error)
     metrics.API_ERRORS.labels(api_error.code).inc()
     return Response(api_error.response_body(), status=api_error.status, headers=api_error.headers)
 

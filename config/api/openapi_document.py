@@ -43,7 +43,7 @@ def _build_openapi_document() -> tuple[bytes, str]:
 
 
 @require_safe_with_json_error
-def openapi_document(request: HttpRequest) -> HttpResponse:
+def serve_openapi_document(request: HttpRequest) -> HttpResponse:
     """The view that serves the OpenAPI document (GET /openapi.json); it needs no token."""
     try:
         body, etag = openapi_bytes_and_etag()

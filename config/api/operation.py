@@ -24,7 +24,7 @@ from rest_framework.serializers import BaseSerializer, Serializer
 
 from config.api import errors, idempotency
 from config.api.caller import AgentMode, Caller, require_access, require_scope
-from config.api.dry_run import DryRunReply, dry_run_body, plan_hash_header
+from config.api.dry_run import DryRunReply, dry_run_response_body, plan_hash_header
 from config.api.models import IdempotencyRecord
 from config.api.operation_input import (
     SAFE_METHODS,
@@ -34,9 +34,15 @@ from config.api.operation_input import (
     validated_body,
     validated_query,
 )
-from config.api.plan import RequestedPlan, expecting_plan
+from config.api.plan import PlanOfRequest, accept_only_plan_with_hash
 from config.api.policies import Access, Body, Idempotency
-from config.api.serializers import DryRunQuery, QuerySerializer, StrictSerializer, WriteBody, shared_serializer_instance
+from config.api.serializers import (
+    DryRunQuery,
+    QuerySerializer,
+    StrictSerializer,
+    WriteBody,
+    shared_serializer_instance,
+)
 from config.api.uploads import UploadTempFiles
 from config.api.webhook_url import check_webhook_hosts, collect_validated_webhook_urls
 from config.db.writes import Write
@@ -101,12 +107,12 @@ class Call:
     request: Request
     path: dict[str, str]
     stored_answer_writes: Callable[[Reply], list[Write]] = lambda reply: []
-    requested_plan: RequestedPlan = field(default_factory=RequestedPlan)
+    plan_of_request: PlanOfRequest = field(default_factory=PlanOfRequest)
 
     @property
     def plan_hash(self) -> str | None:
         """Return the Plan-Hash of this Call of an operation: the hash of the only plan that may be carried out."""
-        return self.requested_plan.expected_hash
+        return self.plan_of_request.expected_hash
 
 
 @dataclass
@@ -174,7 +180,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 if replayed is None:
                     raise
                 return replayed
-            with expecting_plan(plan_hash) as call.requested_plan:
+            with accept_only_plan_with_hash(plan_hash) as call.plan_of_request:
                 return _answer(call, functools.partial(method, call, **path), key)
         except Exception as error:
             if declared.audited_read or declared.is_audited_write(request.method or ""):
@@ -261,9 +267,9 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Htt
 
 def _respond(call: Call, result: Reply | DryRunReply) -> HttpResponseBase:
     if isinstance(result, DryRunReply):
-        if call.requested_plan.plan is not None:
-            result.plan_hash = call.requested_plan.plan.hash
-        return _json_response(call, dry_run_body(call.operation, result), call.operation.preview_status)
+        if call.plan_of_request.plan is not None:
+            result.plan_hash = call.plan_of_request.plan.hash
+        return _json_response(call, dry_run_response_body(call.operation, result), call.operation.preview_status)
     if result.response is not None:
         return result.response
     if result.reload_after_commit is not None:

@@ -86,13 +86,13 @@ def paginate_with_scan_limit(
 
 def paginate_earliest_first(queryset: QuerySet[Row], *, field: str, limit: int, cursor: str | None = None) -> Page[Row]:
     """Return one page of a list, earliest first by a time field and then by id: the rows that follow the request's cursor."""
-    if after := position_in_earliest_first(cursor, queryset.model):
+    if after := decode_earliest_first_cursor(cursor, queryset.model):
         at, pk = after
         queryset = queryset.filter(Q(**{f"{field}__gt": at}) | Q(**{field: at, "pk__gt": pk}))
     return page_of_rows_earliest_first(list(queryset.order_by(field, "pk")[: limit + 1]), field=field, limit=limit)
 
 
-def position_in_earliest_first(cursor: str | None, model: type[Model]) -> tuple[datetime, str] | None:
+def decode_earliest_first_cursor(cursor: str | None, model: type[Model]) -> tuple[datetime, str] | None:
     """Return the time and the id of the row of a model after which a page begins that is sorted by both; None for the first.
 
     Raises ValidationFailed for a bad cursor.
@@ -115,7 +115,7 @@ def page_of_rows_earliest_first(rows: list[Item], *, field: str, limit: int) -> 
     return Page(rows[:limit], _encoded(f"{getattr(last, field).isoformat()}|{last.id}") if last else None)
 
 
-def page_body(plural: str, page: Page[Any]) -> dict[str, Any]:
+def page_response_body(plural: str, page: Page[Any]) -> dict[str, Any]:
     """Return the JSON body of the response for one page of a list: `{plural: rows, "next_cursor": …}`."""
     return {plural: page.rows, "next_cursor": page.next_cursor}
 

@@ -42,24 +42,24 @@ class ResourcePlan:
 
 
 @dataclass
-class RequestedPlan:
+class PlanOfRequest:
     """The plan of the current request, once its service has made it, and the hash on which the caller insists, if any."""
 
     expected_hash: str | None = None
     plan: ResourcePlan | None = None
 
 
-_requested: ContextVar[RequestedPlan | None] = ContextVar("requested_plan", default=None)
+_plan_of_request: ContextVar[PlanOfRequest | None] = ContextVar("plan_of_request", default=None)
 
 
 @contextlib.contextmanager
-def expecting_plan(plan_hash: str | None) -> Iterator[RequestedPlan]:
+def accept_only_plan_with_hash(plan_hash: str | None) -> Iterator[PlanOfRequest]:
     """Return a context manager in whose block `check_plan` accepts only the plan with this hash; None accepts any plan."""
-    token = _requested.set(requested := RequestedPlan(plan_hash))
+    token = _plan_of_request.set(requested := PlanOfRequest(plan_hash))
     try:
         yield requested
     finally:
-        _requested.reset(token)
+        _plan_of_request.reset(token)
 
 
 def check_plan(plan: ResourcePlan) -> None:
@@ -67,7 +67,7 @@ def check_plan(plan: ResourcePlan) -> None:
 
     The answer to a dry run shows the plan's hash. Outside of API requests, every plan is accepted. Raises PlanChanged.
     """
-    requested = _requested.get()
+    requested = _plan_of_request.get()
     if requested is not None:
         requested.plan = plan
         if requested.expected_hash is not None and requested.expected_hash != plan.hash:

@@ -139,14 +139,14 @@ def add_examples(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     for operation in (one for methods in document["paths"].values() for one in methods.values()):
         for body in _json(operation.get("requestBody", {})):
-            body["example"] = _ExampleBuilder(schemas, operation["operationId"]).of(body["schema"])
+            body["example"] = _ExampleBuilder(schemas, operation["operationId"]).example_for(body["schema"])
         for status, answer in operation["responses"].items():
             for body in _json(answer) if status < "300" else ():
                 choices = body["schema"].get("oneOf", [body["schema"]])
                 names = ("result", "dry_run") if len(choices) > 1 else ("result",)
                 made = zip(names, choices, strict=False)
                 builder = _ExampleBuilder(schemas, operation["operationId"])
-                body["examples"] = {name: {"value": builder.of(choice)} for name, choice in made}
+                body["examples"] = {name: {"value": builder.example_for(choice)} for name, choice in made}
 
 
 def _json(described: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -163,19 +163,19 @@ class _ExampleBuilder:
         self._operation = operation_id.replace("_", ".", 1)
         self._shown = OPTIONAL_FIELDS_IN_EXAMPLES.get(operation_id, set())
 
-    def of(self, schema: Mapping[str, Any], name: str = "", owner: str = "") -> Any:
+    def example_for(self, schema: Mapping[str, Any], name: str = "", owner: str = "") -> Any:
         if "$ref" in schema:
             owner = schema["$ref"].rpartition("/")[2]
-            return self.of(self._schemas[owner], name, owner)
+            return self.example_for(self._schemas[owner], name, owner)
         if "allOf" in schema:
-            return self.of(schema["allOf"][0], name, owner)
+            return self.example_for(schema["allOf"][0], name, owner)
         if "properties" in schema or schema.get("type") == "object":
             return self._object(schema, name, owner)
         for sample in self._by_name(name, owner):
             if _matches(sample, schema):
                 return sample
         choices = schema.get("oneOf") or schema.get("anyOf")
-        return self.of(choices[0], name, owner) if choices else self._plain(schema, name, owner)
+        return self.example_for(choices[0], name, owner) if choices else self._plain(schema, name, owner)
 
     def _by_name(self, name: str, owner: str) -> tuple[Any, ...]:
         if name == "id":
@@ -191,7 +191,7 @@ class _ExampleBuilder:
         kinds = schema.get("type")
         kind = kinds[0] if isinstance(kinds, list) else kinds
         if kind == "array":
-            return [self.of(schema["items"], name.removesuffix("s"), owner)]
+            return [self.example_for(schema["items"], name.removesuffix("s"), owner)]
         if kind == "boolean":
             return name in ("valid", "ok", "available", "deleted", "received", "include_unconfirmed")
         if kind in ("integer", "number"):
@@ -204,7 +204,7 @@ class _ExampleBuilder:
         if not properties:
             return next((sample for sample in _samples(name) if _matches(sample, schema)), {})
         shown = {*schema.get("required", []), *self._shown}
-        return {each: self.of(of_it, each, owner) for each, of_it in properties.items() if each in shown}
+        return {each: self.example_for(of_it, each, owner) for each, of_it in properties.items() if each in shown}
 
 
 def _samples(name: str) -> tuple[Any, ...]:

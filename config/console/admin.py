@@ -20,7 +20,7 @@ from django_celery_beat.models import PeriodicTask
 from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
 
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
-from config.api.admin_actions import ReturningActionsAdmin, requires_confirmation
+from config.api.admin_actions import ReturnToListAfterActionAdmin, requires_confirmation
 from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import ChannelMessage, Digest, NewsCursor, Notice, NoticeChannel, NoticeChoice
@@ -144,7 +144,7 @@ def _asks(name: str, warning: str) -> Any:
 
 
 @admin.register(PeriodicTask)
-class CeleryBeatScheduleAdmin(ReturningActionsAdmin, PeriodicTaskAdmin):
+class CeleryBeatScheduleAdmin(ReturnToListAfterActionAdmin, PeriodicTaskAdmin):
     """The admin table of Celery beat's periodic tasks; the beat applies changes within seconds."""
 
     enable_tasks = _asks("enable_tasks", "The beat starts these tasks again at their times.")

@@ -19,7 +19,7 @@ from auditlog.csv_export import stream_lines_as_csv
 from billing.caps import UtcMonth
 from billing.month_statement import STATEMENT_COLUMNS, build_month_statement, statement_csv_lines
 from billing.services import propose_correction
-from config.api.admin_actions import record_operator_refusal, signed_in_operator_caller
+from config.api.admin_actions import record_refused_admin_action, signed_in_operator_caller
 from config.api.errors import ApiError
 from workspaces.models import Workspace
 
@@ -69,7 +69,7 @@ def _propose(request: HttpRequest, workspace: Workspace, month: date, entered: d
             reason=entered["reason"],
         )
     except ApiError as error:
-        record_operator_refusal(request, "ops.propose_correction", error)
+        record_refused_admin_action(request, "ops.propose_correction", error)
         messages.warning(request, f"{error.message} {error.suggested_action}")
         return False
     messages.success(request, "Proposed. Nothing has changed until another operator approves it, within 14 days.")

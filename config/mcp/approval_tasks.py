@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from config.api.caller import Caller
-from config.api.error_handlers import to_api_error
+from config.api.error_handlers import log_and_convert_to_api_error
 from config.api.errors import InternalError
 from config.mcp.answers import tool_result
 from config.mcp.approval import client_can_show_urls, page_opening_request
@@ -77,6 +77,6 @@ def _used(rpc: RpcRequest, caller: Caller, tool: str, **arguments: str) -> dict[
     try:
         return TOOLS[tool].call(caller, arguments)
     except Exception as error:
-        refusal = to_api_error(error)
+        refusal = log_and_convert_to_api_error(error)
         code = INTERNAL_ERROR if isinstance(refusal, InternalError) else INVALID_PARAMS
         raise RpcError(code, refusal.message, id=rpc.id) from error

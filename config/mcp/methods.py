@@ -8,7 +8,7 @@ from typing import Any
 
 from config.api import errors
 from config.api.caller import Caller
-from config.api.error_handlers import to_api_error
+from config.api.error_handlers import log_and_convert_to_api_error
 from config.mcp.answers import tool_result
 from config.mcp.approval import approval_required_result, client_can_show_urls, is_repeated_call
 from config.mcp.approval_tasks import TASK_METHODS, client_can_receive_task, run_task_method, task_created_result
@@ -84,7 +84,7 @@ def _call_tool(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
             return approval_required_result(rpc, caller, url)
         return tool_result(content)
     except Exception as error:
-        refusal = to_api_error(error)
+        refusal = log_and_convert_to_api_error(error)
         if isinstance(refusal, errors.InternalError):
             raise RpcError(INTERNAL_ERROR, refusal.message, id=rpc.id) from error
         return tool_result(refusal.response_body(), is_error=True)

@@ -18,7 +18,7 @@ from agents.authentication import McpBearerAuthentication
 from agents.oauth.addresses import MCP_PATH, www_authenticate_header
 from config.api import errors
 from config.api.caller import Caller
-from config.api.error_handlers import error_response, to_api_error
+from config.api.error_handlers import error_response, log_and_convert_to_api_error
 from config.api.request_body import parse_json
 from config.api.trace import set_trace_actor
 from config.api.views import enforce_rate_limits
@@ -36,7 +36,7 @@ def mcp(request: HttpRequest) -> HttpResponse:
         headers = enforce_rate_limits(caller, request.META["wsgi.input"])
         response = _answer(request, caller)
     except Exception as error:
-        refusal = error_response(to_api_error(error))
+        refusal = error_response(log_and_convert_to_api_error(error))
         if refusal.status_code == 401:
             invalid = {"error": "invalid_token"} if "Authorization" in request.headers else {}  # RFC 6750, section 3.1
             refusal["WWW-Authenticate"] = www_authenticate_header(MCP_PATH, **invalid)

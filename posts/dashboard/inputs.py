@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.dateparse import parse_datetime
 from rest_framework import serializers
 
-from config.api.error_handlers import to_api_error
+from config.api.error_handlers import log_and_convert_to_api_error
 from config.api.errors import missing_or_foreign_id_error
 from config.api.serializers import StrictSerializer
 from posts import selectors
@@ -23,7 +23,7 @@ def validate_page_input(serializer: type[StrictSerializer], body: Mapping[str, A
     try:
         form.is_valid(raise_exception=True)
     except serializers.ValidationError as error:
-        raise to_api_error(error) from error
+        raise log_and_convert_to_api_error(error) from error
     return dict(form.validated_data)
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from config.api.errors import ApiError, PlanChanged, missing_or_foreign_id_error
-from config.api.plan import expecting_plan
+from config.api.plan import accept_only_plan_with_hash
 from config.pages.sentences import PageRefusal, error_sentences
 from posts import selectors
 from posts.dashboard.copied_content import request_fields_to_copy_post
@@ -125,7 +125,7 @@ def preview_or_save_series(page: WorkspacePage, series_id: str) -> HttpResponse:
             body["name"] = form.cleaned_data["name"]
         fields = validate_page_input(UpdateSeriesSerializer, body)
         edit = SeriesEdit(**fields, apply_to_scheduled=form.cleaned_data["apply_to_scheduled"])
-        with expecting_plan(None if is_preview else page.request.POST.get("plan_hash", "")) as requested:
+        with accept_only_plan_with_hash(None if is_preview else page.request.POST.get("plan_hash", "")) as requested:
             changed = update_series(caller=page.caller, series_id=series.id, edit=edit, dry_run=is_preview)
         if is_preview:
             plan_hash = requested.plan.hash if requested.plan else ""

@@ -12,7 +12,7 @@ from agents.services import revoke_key_as_operator
 from agents.tokens import is_oauth_token
 from billing.services import reconcile_billing_for_operator
 from config.api.operation import Call, DryRunReply, Reply, operation
-from config.api.paging import page_body
+from config.api.paging import page_response_body
 from config.api.policies import Access, Body
 from config.api.views import OperationViewSet
 from config.console import status
@@ -73,7 +73,7 @@ class WorkspacesViewSet(OperatorsViewSet):
         responses={200: OperatorsWorkspacePage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("workspaces", search_workspaces(caller=call.caller, **call.query)))
+        return Reply(page_response_body("workspaces", search_workspaces(caller=call.caller, **call.query)))
 
     @operation(
         "ops.pause_workspace",
@@ -109,7 +109,7 @@ class DeliveriesViewSet(OperatorsViewSet):
         responses={200: OperatorsDeliveryPage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("deliveries", list_deliveries_as_operator(caller=call.caller, **call.query)))
+        return Reply(page_response_body("deliveries", list_deliveries_as_operator(caller=call.caller, **call.query)))
 
     @operation(
         "ops.replay_deliveries",

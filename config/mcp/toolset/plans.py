@@ -13,7 +13,7 @@ from rest_framework import serializers
 from accounts.selectors import platform_by_account_id
 from config.api import fields
 from config.api.caller import AgentMode, Caller
-from config.api.error_handlers import to_api_error
+from config.api.error_handlers import log_and_convert_to_api_error
 from config.api.errors import ApiError, ValidationFailed
 from config.api.serializers import StrictSerializer
 from config.mcp.answers import OUTSIDE_TEXT_NOTE, local_time, price_in_words
@@ -186,7 +186,7 @@ def _errors_in_terms_of_tools() -> Iterator[None]:
     try:
         yield
     except (ApiError, serializers.ValidationError) as caught:
-        error = to_api_error(caught)
+        error = log_and_convert_to_api_error(caught)
         error.suggested_action = SUGGESTED_ACTIONS.get(error.code, error.suggested_action)
         if error.details is not None:
             error.details = [_with_argument_name(detail) for detail in error.details]
