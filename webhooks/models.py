@@ -26,7 +26,7 @@ class SigningSecret(TimestampedModel):
     def __str__(self) -> str:
         return f"signing secret of {self.workspace_id}"
 
-    def secrets_at(self, now: datetime) -> tuple[str, ...]:
+    def valid_secrets_at(self, now: datetime) -> tuple[str, ...]:
         """Return the secrets in this SigningSecret row that sign webhook deliveries at the given time, newest first."""
         if self.previous_secret and self.previous_until and now < self.previous_until:
             return (self.secret, self.previous_secret)

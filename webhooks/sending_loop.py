@@ -55,7 +55,7 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
         try:
             # The shares of these rows are full now, so the next claim skips them; another worker may claim them.
             release_claims(over_share)
-            prepare = self.preparation(begun)
+            prepare = self.build_request_preparer(begun)
         except Exception:
             for row in begun:
                 self._shares.record_job_end(self.holder(row), None)
@@ -72,7 +72,7 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
         """Return the key of the holder as whose attempt the sending of a row is counted."""
         raise NotImplementedError
 
-    def preparation(self, rows: Sequence[Row]) -> Callable[[Row], DeliveryRequest | AttemptOutcome | Outcome]:
+    def build_request_preparer(self, rows: Sequence[Row]) -> Callable[[Row], DeliveryRequest | AttemptOutcome | Outcome]:
         """Read what is needed to send rows that have slots; return a function that prepares the request of each.
 
         Where there is nothing to send, the function returns the outcome instead.
@@ -83,7 +83,7 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
         """Save the outcomes of attempts; return something for each. It may be called again with the same outcomes."""
         raise NotImplementedError
 
-    def record_end(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
+    def record_attempt_end(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
         """Free the slot of an attempt to send a row, because it has ended and its outcome is saved."""
         seconds = outcome.seconds if isinstance(outcome, AttemptOutcome) else None
         self._shares.record_job_end(self.holder(row), seconds)
@@ -133,4 +133,4 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
             if isinstance(result, Exception):
                 logger.error("The outcome of %s %s cannot be saved.", type(row).__name__, key, exc_info=result)
             del self._in_flight[key], self._unsaved[key]
-            self.record_end(row, outcome)
+            self.record_attempt_end(row, outcome)

@@ -35,7 +35,7 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
     def holder(self, row: Delivery) -> str:
         return workspace_and_host_key(row)
 
-    def preparation(self, rows: Sequence[Delivery]) -> Callable[[Delivery], DeliveryRequest | AttemptOutcome]:
+    def build_request_preparer(self, rows: Sequence[Delivery]) -> Callable[[Delivery], DeliveryRequest | AttemptOutcome]:
         keys = deliveries.get_or_create_secrets_for_deliveries(rows)
         self._begun_at.update({row.pk: time.monotonic() for row in rows})
         return lambda row: deliveries.signed_request_or_outcome(row, keys)
@@ -43,7 +43,7 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
     def save_outcomes(self, outcomes: Sequence[tuple[Delivery, AttemptOutcome]]) -> Sequence[object]:
         return deliveries.record_outcomes(outcomes)
 
-    def record_end(self, row: Delivery, outcome: AttemptOutcome) -> None:
+    def record_attempt_end(self, row: Delivery, outcome: AttemptOutcome) -> None:
         silent, long = outcome.silent, row.pk in self._long_waits
         self._shares.record_attempt_end(self.holder(row), outcome.seconds, silent=silent, after_long_wait=long)
         self._long_waits.discard(row.pk)

@@ -25,7 +25,7 @@ from config.console import retention_run, status
 from config.console.find import find_rows
 from config.console.late_posts import late_posts
 from config.console.operators.sign_in import CodeStep, PasswordStep, SecondFactorSetUpStep, satisfies_second_factor_rule
-from config.console.statement import show_statement
+from config.console.statement import show_month_statement
 from config.db.ids import PrefixedIdField
 from posts.models import PostTarget
 
@@ -85,9 +85,9 @@ class OperatorConsole(admin.AdminSite):
         own = [
             path("second-factor/", CodeStep.as_view(), name="second-factor"),
             path("second-factor/set-up/", SecondFactorSetUpStep.as_view(), name="second-factor-set-up"),
-            path("find/", self.admin_view(self.find), name="find"),
+            path("find/", self.admin_view(self.search), name="find"),
             path("trace/<str:trace_id>/", self.admin_view(self.show_rows_of_trace), name="trace"),
-            path("statement/<str:workspace_id>/", self.admin_view(partial(show_statement, self)), name="statement"),
+            path("statement/<str:workspace_id>/", self.admin_view(partial(show_month_statement, self)), name="statement"),
             path("late-posts/", self.admin_view(self.show_late_posts), name="late-posts"),
             path("run-retention/", self.admin_view(self.run_retention), name="run-retention"),
             path("reconcile-billing/", self.admin_view(self.reconcile_billing), name="reconcile-billing"),
@@ -108,7 +108,7 @@ class OperatorConsole(admin.AdminSite):
         shown["library_tables"] = [app for app in every if app["app_label"] in LIBRARY_APPS]
         return super().index(request, {**shown, **(extra_context or {})})
 
-    def find(self, request: HttpRequest) -> HttpResponse:
+    def search(self, request: HttpRequest) -> HttpResponse:
         """Page of the admin site: what a search has found, by kind; an id or a trace id redirects to its own page."""
         words = " ".join(request.GET.get("q", "").replace("\0", "").split())[:MAX_SEARCH_LENGTH]
         kind = search_word_kind(words)

@@ -56,7 +56,7 @@ def _ok_if(condition: bool, what: str, found: str, todo: str, *, otherwise: Find
     return Finding(FindingLevel.OK, what, found) if condition else Finding(otherwise, what, found, todo)
 
 
-def diagnose() -> Iterator[Finding]:
+def run_doctor_checks() -> Iterator[Finding]:
     """Run all checks of `manage.py doctor` and yield their findings; a check that raises an exception counts as a fault."""
     for name, check in CHECKS.items():
         try:

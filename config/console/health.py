@@ -35,7 +35,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
     now = timezone.now()
     try:
         beats = status.last_heartbeats_by_name()
-        oldest = {queue: status.oldest_due_seconds(queue, now) for queue in REQUIRED_QUEUES}
+        oldest = {queue: status.longest_overdue_seconds(queue, now) for queue in REQUIRED_QUEUES}
     except DatabaseError:
         return _health_response({"status": "unavailable", "checks": {"database": "unreachable"}}, False)
     checks = {"database": "ok"}
@@ -43,7 +43,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
         alive = status.is_heartbeat_recent(beats.get(queue), now)
         checks[queue] = "overdue" if age > OVERDUE_AFTER.total_seconds() else "ok" if alive else "no worker"
     ready = all(state == "ok" for state in checks.values())
-    body = {"status": "ok" if ready else "unavailable", "checks": checks, "oldest_due_seconds": oldest}
+    body = {"status": "ok" if ready else "unavailable", "checks": checks, "longest_overdue_seconds": oldest}
     return _health_response(body, ready)
 
 

@@ -17,14 +17,14 @@ from config.api.error_handlers import error_response
 from config.api.errors import ApiError
 from config.api.views import require_safe_with_json_error
 from config.console import status
-from config.console.ops.authentication import check_admin_token
+from config.console.ops.authentication import require_admin_token
 
 
 @require_safe_with_json_error
 def metrics(request: HttpRequest) -> HttpResponse:
     """Answer GET /metrics in Prometheus's format; 404 if the setting ADMIN_TOKEN is empty, 401 if the request lacks it."""
     try:
-        check_admin_token(request)
+        require_admin_token(request)
     except ApiError as error:
         return error_response(error)
     registry = CollectorRegistry()

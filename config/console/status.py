@@ -79,7 +79,7 @@ def queue_statuses(now: datetime) -> list[QueueStatus]:
     return [_queue(duty, now, beats.get(duty)) for duty in QUEUE_MODELS]
 
 
-def oldest_due_seconds(duty: str, now: datetime) -> float:
+def longest_overdue_seconds(duty: str, now: datetime) -> float:
     """Return for the service's status how many seconds the oldest due row of a queue has waited; 0 if none is due."""
     return _seconds_late(_oldest(duty, now), now)
 

@@ -25,7 +25,7 @@ class ClockMonitor:
         self._checked_at = -CHECK_SECONDS
         self._agrees = True
 
-    def agrees(self) -> bool:
+    def clocks_agree(self) -> bool:
         """Return whether this machine's clock agrees with the database's; compares them again only every CHECK_SECONDS."""
         if time.monotonic() - self._checked_at < CHECK_SECONDS:
             return self._agrees

@@ -25,7 +25,7 @@ from workspaces.workspace_page import WorkspacePage
 ALL_ACCOUNTS, CHOSEN_ACCOUNTS = "all", "chosen"
 
 
-def mode_choices(*modes: AgentMode) -> list[tuple[str, SafeString]]:
+def agent_mode_choices(*modes: AgentMode) -> list[tuple[str, SafeString]]:
     """Return the choices of a form for the mode of an agent, with what each mode means."""
     return [(mode, format_html_lazy("<span><strong>{}</strong><br>{}</span>", *MODE_LABELS[mode])) for mode in modes]
 
@@ -77,7 +77,7 @@ class AgentForm(AgentRulesForm):
     )
     default_mode = forms.ChoiceField(
         label=_("How far it may go"),
-        choices=lambda: mode_choices(*MODE_LABELS),
+        choices=lambda: agent_mode_choices(*MODE_LABELS),
         widget=forms.RadioSelect,
         initial=AgentMode.REQUIRES_CONFIRMATION,
     )
@@ -121,7 +121,7 @@ class AgentForm(AgentRulesForm):
             field.show_hidden_initial = True
 
     @property
-    def create_arguments(self) -> dict[str, Any]:
+    def arguments_for_create_agent(self) -> dict[str, Any]:
         """Return all values of the dashboard's agent form as keyword arguments for `create_agent`."""
         typed = self.cleaned_data
         names = ("posts_per_day_cap", "monthly_social_url_post_cap", "rate_limit_per_minute")
@@ -137,11 +137,11 @@ class AgentForm(AgentRulesForm):
         }
 
     @property
-    def update_arguments(self) -> dict[str, Any]:
+    def arguments_for_update_agent(self) -> dict[str, Any]:
         """Return the changed values of the dashboard's agent form as keyword arguments for `update_agent`."""
         inputs = {"account_allowlist": {"accounts_from", "accounts"}, "monthly_spend_cap_cents": {"monthly_spend"}}
         changed = set(self.changed_data)
-        return {name: value for name, value in self.create_arguments.items() if changed & inputs.get(name, {name})}
+        return {name: value for name, value in self.arguments_for_create_agent.items() if changed & inputs.get(name, {name})}
 
 
 def _initial_values(agent: Agent) -> dict[str, Any]:

@@ -64,12 +64,14 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
         owner = page.workspace.owner_user_id
         workspace_id = page.workspace.id
         created_agents.append(
-            services.create_agent(caller=page.caller, workspace_id=workspace_id, owner_user_id=owner, **form.create_arguments)
+            services.create_agent(
+                caller=page.caller, workspace_id=workspace_id, owner_user_id=owner, **form.arguments_for_create_agent
+            )
         )
         return created_agents[0].agent
 
     try:
-        _check_webhook_host(page, form.create_arguments)
+        _check_webhook_host(page, form.arguments_for_create_agent)
         agent_id, repeated = submit_once(page, CREATE, create)
     except ApiError as error:
         _add_refusal(page, CREATE, form, error)
@@ -96,11 +98,11 @@ def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpRespon
         return _render_agent(page, found, form)
     if not form.is_valid():
         return _render_agent(page, found, form, status=422)
-    if not form.update_arguments:
+    if not form.arguments_for_update_agent:
         return page.success_redirect(_("Nothing was changed."), "agent", agent_id=found.id)
     try:
-        _check_webhook_host(page, form.update_arguments)
-        services.update_agent(caller=page.caller, agent_id=found.id, **form.update_arguments)
+        _check_webhook_host(page, form.arguments_for_update_agent)
+        services.update_agent(caller=page.caller, agent_id=found.id, **form.arguments_for_update_agent)
     except ApiError as error:
         _add_refusal(page, UPDATE, form, error)
         return _render_agent(page, found, form, status=error.status)

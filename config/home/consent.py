@@ -68,7 +68,7 @@ def authorize(request: HttpRequest) -> HttpResponse:
         return _refused(request, error)
     except ApiError as error:
         return api_error_page(request, error)
-    return _ask(request, requested, _ByRedirect(requested))
+    return _ask(request, requested, _RedirectDecisionHandler(requested))
 
 
 def _refused(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
@@ -107,7 +107,7 @@ def decide_about_device_code(request: HttpRequest) -> HttpResponse:
     if found is None:
         problem = _("This code is not valid, or it has expired. Check it, or let the program show a new one.")
         return render(request, "home/device_code.html", {"code": code, "problem": problem}, status=404)
-    return _ask(request, device_authorizations.access_requested_by_device(found), _AtNextRequest(code))
+    return _ask(request, device_authorizations.access_requested_by_device(found), _DeviceFlowDecisionHandler(code))
 
 
 @require_safe
@@ -117,7 +117,7 @@ def _enter_device_code(request: HttpRequest) -> HttpResponse:
     return render(request, "home/device_code.html", {"code": request.GET.get("user_code", "")})
 
 
-class _ByRedirect:
+class _RedirectDecisionHandler:
     """Tells an OAuth client what the person has decided on the consent page, by its redirect URI."""
 
     def __init__(self, requested: RequestedAccess) -> None:
@@ -149,7 +149,7 @@ class _ByRedirect:
         return HttpResponseRedirect(server.error_redirect_url(self._requested.redirect_uri, error, self._requested.state))
 
 
-class _AtNextRequest:
+class _DeviceFlowDecisionHandler:
     """Stores the decision for an OAuth client of the device flow."""
 
     def __init__(self, entered_code: str) -> None:
@@ -211,7 +211,7 @@ def _consent_page(
             status = 422
             if form.is_valid():
                 try:
-                    choices = {"owner_user_id": page.workspace.owner_user_id, **form.access_arguments}
+                    choices = {"owner_user_id": page.workspace.owner_user_id, **form.arguments_for_allowing_client}
                     return decision.allow(page, choices)
                 except ReauthenticationRequired:
                     raise

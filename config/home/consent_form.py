@@ -17,7 +17,7 @@ from agents.models import Agent
 from agents.oauth.grants import MAX_GRANT_DAYS
 from config.api.caller import AgentMode
 from config.api.fields import MAX_INT64
-from config.home.agent_form import ALL_ACCOUNTS, CHOSEN_ACCOUNTS, AgentRulesForm, mode_choices
+from config.home.agent_form import ALL_ACCOUNTS, CHOSEN_ACCOUNTS, AgentRulesForm, agent_mode_choices
 
 DEFAULT_DAYS = 90
 DEFAULT_DOLLARS = "5.00"
@@ -40,7 +40,7 @@ class ConsentForm(AgentRulesForm):
 
     default_mode = forms.ChoiceField(
         label=_("How far it may go"),
-        choices=lambda: mode_choices(AgentMode.DRAFT, AgentMode.REQUIRES_CONFIRMATION, AgentMode.ALLOW_PUBLISH),
+        choices=lambda: agent_mode_choices(AgentMode.DRAFT, AgentMode.REQUIRES_CONFIRMATION, AgentMode.ALLOW_PUBLISH),
         widget=forms.RadioSelect,
         initial=AgentMode.REQUIRES_CONFIRMATION,
     )
@@ -88,7 +88,7 @@ class ConsentForm(AgentRulesForm):
         return datetime.combine(day + timedelta(days=1), time.min, self.zone)
 
     @property
-    def access_arguments(self) -> dict[str, Any]:
+    def arguments_for_allowing_client(self) -> dict[str, Any]:
         """Return the values of the consent form as keyword arguments for `allow_client_to_act_as_agent`."""
         typed = self.cleaned_data
         if typed["agent_id"] != NEW_AGENT:

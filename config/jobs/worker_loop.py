@@ -63,7 +63,7 @@ class WorkerLoop:
         """Run the worker loop once; after an exception, such as a database outage, log it and pause."""
         try:
             close_old_connections()
-            if not self._clock.agrees():
+            if not self._clock.clocks_agree():
                 return False
             more = self.run_once()
             self.last_run = time.monotonic()

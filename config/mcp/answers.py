@@ -21,7 +21,7 @@ def price_in_words(cents: int) -> str:
     return f"{cents} cent{'' if cents == 1 else 's'} ({money(cents)})"
 
 
-def local_time(moment: datetime | str | None, zone: ZoneInfo) -> str | None:
+def format_local_time(moment: datetime | str | None, zone: ZoneInfo) -> str | None:
     """Return a local time for the answer of an MCP tool, such as `Wed 2027-03-10 13:00 Europe/Berlin`; takes ISO 8601 too."""
     if moment is None:
         return None

@@ -26,7 +26,7 @@ def client_can_show_urls(rpc: RpcRequest) -> bool:
     return rpc.is_current_revision and isinstance(elicitation, dict) and "url" in elicitation
 
 
-def is_repeated_call(rpc: RpcRequest, caller: Caller) -> bool:
+def is_call_repeated_after_approval_request(rpc: RpcRequest, caller: Caller) -> bool:
     """Return whether an MCP client repeats a tool call after the person was asked to approve the post (`input_required`).
 
     Raises RpcError if the state that the client sends back has expired or belongs to another call.
@@ -49,12 +49,12 @@ def approval_required_result(rpc: RpcRequest, caller: Caller, url: str) -> dict[
     """Return the result that asks the client to show a person the page of the post to approve."""
     return {
         "resultType": "input_required",
-        "inputRequests": page_opening_request(url),
+        "inputRequests": request_to_open_approval_page(url),
         "requestState": signing.dumps(_call_of(rpc, caller), salt=SALT),
     }
 
 
-def page_opening_request(url: str) -> dict[str, Any]:
+def request_to_open_approval_page(url: str) -> dict[str, Any]:
     """Return the request to a client that a person opens the page of the post to approve."""
     message = "This post goes out only if you approve it. Open its page, read it, and approve or reject it there."
     params = {"mode": "url", "message": message, "url": url}

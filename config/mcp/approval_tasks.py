@@ -12,7 +12,7 @@ from config.api.caller import Caller
 from config.api.error_handlers import log_and_convert_to_api_error
 from config.api.errors import InternalError
 from config.mcp.answers import tool_result
-from config.mcp.approval import client_can_show_urls, page_opening_request
+from config.mcp.approval import client_can_show_urls, request_to_open_approval_page
 from config.mcp.protocol import INTERNAL_ERROR, INVALID_PARAMS, MISSING_CAPABILITY, TASKS_EXTENSION, RpcError, RpcRequest
 from config.mcp.toolset import TOOLS
 from posts.states import GroupStatus
@@ -23,7 +23,7 @@ TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
 
 def client_can_receive_task(rpc: RpcRequest, caller: Caller) -> bool:
     """Return whether an MCP client can be given a task, show a person the page that it asks for, and read the post."""
-    return rpc.knows_tasks and client_can_show_urls(rpc) and (caller.is_user or caller.has_scope("posts.read"))
+    return rpc.client_supports_tasks and client_can_show_urls(rpc) and (caller.is_user or caller.has_scope("posts.read"))
 
 
 def task_created_result(content: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def run_task_method(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
 
     Raises RpcError, also if there is no such task.
     """
-    if not rpc.knows_tasks:
+    if not rpc.client_supports_tasks:
         wanted: dict[str, Any] = {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
         raise RpcError(MISSING_CAPABILITY, "This method needs the tasks extension.", id=rpc.id, data=wanted)
     task_id = rpc.params.get("taskId")
@@ -53,7 +53,7 @@ def run_task_method(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
         return {}
     task = _task(str(task_id), content)
     if task["status"] == "input_required":
-        return {**task, "inputRequests": page_opening_request(content["approval_url"])}
+        return {**task, "inputRequests": request_to_open_approval_page(content["approval_url"])}
     return task if task["status"] == "cancelled" else {**task, "result": tool_result(content)}
 
 

@@ -15,7 +15,7 @@ from config.api.caller import AgentMode, Caller, require_scope
 from config.api.errors import Forbidden
 from config.api.scopes import AnyScope
 from config.api.serializers import StrictSerializer, shared_serializer_instance
-from config.mcp.json_schema import schema_of_serializer
+from config.mcp.json_schema import json_schema_of_serializer
 from workspaces.selectors import list_visible_workspaces_of_owner
 
 READ_ONLY = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
@@ -55,7 +55,7 @@ class Tool:
             "name": self.name,
             "title": self.title,
             "description": self.description,
-            "inputSchema": schema_of_serializer(self.arguments),
+            "inputSchema": json_schema_of_serializer(self.arguments),
             "outputSchema": {"type": "object", "properties": self.output},
             "annotations": {"title": self.title, **(self.hints or READ_ONLY)},
         }

@@ -21,7 +21,7 @@ class IdOrObject(serializers.Field):
         return self.child.run_validation({self.id_field: data} if isinstance(data, str) else data)
 
 
-def schema_of_serializer(serializer: type[serializers.Serializer]) -> dict[str, Any]:
+def json_schema_of_serializer(serializer: type[serializers.Serializer]) -> dict[str, Any]:
     """Return the JSON Schema of the objects that a strict serializer accepts."""
     return _object(shared_serializer_instance(serializer))
 

@@ -10,7 +10,7 @@ from config.api import errors
 from config.api.caller import Caller
 from config.api.error_handlers import log_and_convert_to_api_error
 from config.mcp.answers import tool_result
-from config.mcp.approval import approval_required_result, client_can_show_urls, is_repeated_call
+from config.mcp.approval import approval_required_result, client_can_show_urls, is_call_repeated_after_approval_request
 from config.mcp.approval_tasks import TASK_METHODS, client_can_receive_task, run_task_method, task_created_result
 from config.mcp.protocol import (
     CURRENT_REVISION,
@@ -37,24 +37,26 @@ CONSTANT_METHODS = {"tools/list", "server/discover", "ping"}
 CACHE_HINTS = {"ttlMs": 300_000, "cacheScope": "private"}
 
 
-def result_json(rpc: RpcRequest, caller: Caller) -> str:
+def run_method_as_json(rpc: RpcRequest, caller: Caller) -> str:
     """Run the method of a request and return its result as JSON. Raises RpcError."""
     if rpc.method == "tools/call":
         return _json(_call_tool(rpc, caller), current=rpc.is_current_revision)
     if rpc.method in TASK_METHODS and rpc.is_current_revision:
         return _json(run_task_method(rpc, caller), current=True)
-    constant = rpc.method in CONSTANT_METHODS and constant_result_json(rpc.method, rpc.is_current_revision, rpc.knows_tasks)
+    constant = rpc.method in CONSTANT_METHODS and constant_result_json(
+        rpc.method, rpc.is_current_revision, rpc.client_supports_tasks
+    )
     return constant or _json(_initialized(rpc), current=False)
 
 
 @cache
-def constant_result_json(method: str, current: bool, knows_tasks: bool) -> str:
+def constant_result_json(method: str, current: bool, client_supports_tasks: bool) -> str:
     """Return the result of one of CONSTANT_METHODS as JSON; "" if the revision does not have the method."""
     caching = CACHE_HINTS if current else {}
     if method == "tools/list":
         return _json({"tools": [tool.listing() for tool in TOOLS.values()], **caching}, current=current)
     if method == "server/discover" and current:
-        extensions: dict[str, Any] = {"extensions": {TASKS_EXTENSION: {}}} if knows_tasks else {}
+        extensions: dict[str, Any] = {"extensions": {TASKS_EXTENSION: {}}} if client_supports_tasks else {}
         server = {"capabilities": {**CAPABILITIES, **extensions}, "instructions": INSTRUCTIONS}
         return _json({"supportedVersions": [CURRENT_REVISION, *OLDER_REVISIONS], **server, **caching}, current=True)
     return _json({}, current=False) if method == "ping" and not current else ""
@@ -75,7 +77,7 @@ def _call_tool(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:
         raise RpcError(INVALID_PARAMS, "There is no such tool.", id=rpc.id)
-    repeated = is_repeated_call(rpc, caller)
+    repeated = is_call_repeated_after_approval_request(rpc, caller)
     try:
         content = tool.call(caller, rpc.params.get("arguments", {}))
         if (url := content.get("approval_url")) and tool.asks_for_approval and client_can_show_urls(rpc) and not repeated:

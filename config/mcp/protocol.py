@@ -67,7 +67,7 @@ class RpcRequest:
         return capabilities
 
     @property
-    def knows_tasks(self) -> bool:
+    def client_supports_tasks(self) -> bool:
         """Return whether the MCP client of this request declares the tasks extension, as it must in each request."""
         extensions = self.client_capabilities.get("extensions")
         return isinstance(extensions, dict) and isinstance(extensions.get(TASKS_EXTENSION), dict)
@@ -91,7 +91,7 @@ def _short_name(text: str) -> str | None:
     return "".join(filter(str.isprintable, text))[:MAX_CLIENT_NAME] or None
 
 
-def read_request(body: Any, headers: Mapping[str, str]) -> RpcRequest:
+def parse_and_check_request(body: Any, headers: Mapping[str, str]) -> RpcRequest:
     """Check a parsed request body and its headers, and return the request. Raises RpcError."""
     if not isinstance(body, dict):
         raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request or notification.")

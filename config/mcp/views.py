@@ -22,8 +22,8 @@ from config.api.error_handlers import error_response, log_and_convert_to_api_err
 from config.api.request_body import parse_json
 from config.api.trace import set_trace_actor
 from config.api.views import enforce_rate_limits
-from config.mcp.methods import result_json
-from config.mcp.protocol import PARSE_ERROR, RpcError, RpcRequest, read_request, user_agent_product
+from config.mcp.methods import run_method_as_json
+from config.mcp.protocol import PARSE_ERROR, RpcError, RpcRequest, parse_and_check_request, user_agent_product
 
 
 @csrf_exempt
@@ -82,11 +82,11 @@ def _answer(request: HttpRequest, caller: Caller) -> HttpResponse:
             body = parse_json(request.read())
         except errors.MalformedRequest as error:
             raise RpcError(PARSE_ERROR, error.message) from error
-        rpc = read_request(body, request.headers)
+        rpc = parse_and_check_request(body, request.headers)
         if rpc.id is None:
             return HttpResponse(status=202)
         caller.client = caller.client or rpc.client_name or user_agent_product(request.headers)
-        result = result_json(rpc, caller)
+        result = run_method_as_json(rpc, caller)
     except RpcError as error:
         older = rpc is not None and not rpc.is_current_revision
         return JsonResponse(error.body(), status=200 if older else error.status)

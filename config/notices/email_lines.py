@@ -20,7 +20,7 @@ from workspaces.services import one_line_name
 PLAN_HASH_LENGTH = len("sha256:") + 12  # as much of it as a person compares
 
 
-def described_post(group: PostGroup, workspace: Workspace) -> str:
+def post_line(group: PostGroup, workspace: Workspace) -> str:
     """Return the line that describes a post in a notice e-mail: its platforms and times, but not its text."""
     names = dict.fromkeys(get_adapter(target.platform).label for target in group.targets.all())
     first = group.earliest_scheduled_at
@@ -29,12 +29,12 @@ def described_post(group: PostGroup, workspace: Workspace) -> str:
         words = gettext("To %(platforms)s, without a time, created %(created)s")
     return words % {
         "platforms": ", ".join(names),
-        "time": time_in_words(first, workspace) if first else "",
-        "created": time_in_words(group.created_at, workspace),
+        "time": time_with_zone_name(first, workspace) if first else "",
+        "created": time_with_zone_name(group.created_at, workspace),
     }
 
 
-def plan_line(group: PostGroup) -> str:
+def plan_hash_line(group: PostGroup) -> str:
     """Return the beginning of the hash of a post's plan, for a notice e-mail; the page of the post shows the whole hash."""
     return gettext("Plan %(hash)s…") % {"hash": group.plan_hash[:PLAN_HASH_LENGTH]} if group.plan_hash else ""
 
@@ -52,7 +52,7 @@ def new_network_line(key: ApiKey, workspace: Workspace) -> str:
     """Return the line of a notice e-mail about a key that was used from a new network: its name, the network and the time."""
     details = [
         *(key.seen_networks or [])[-1:],
-        *([time_in_words(key.new_network_at, workspace)] if key.new_network_at else []),
+        *([time_with_zone_name(key.new_network_at, workspace)] if key.new_network_at else []),
     ]
     return f"{one_line_name(key.name)} ({key.prefix}…): {', '.join(details)}"
 
@@ -64,7 +64,7 @@ def budget_line(use: WorkspaceBudgetUse) -> str:
     return words % {"month": format_date(use.month, "F Y"), "used": used, "limit": limit}
 
 
-def time_in_words(moment: datetime, workspace: Workspace) -> str:
+def time_with_zone_name(moment: datetime, workspace: Workspace) -> str:
     """Return a time in the workspace's time zone, with the zone's name, in the language of the e-mail."""
     local = timezone.localtime(moment, ZoneInfo(workspace.default_timezone))
     return f"{format_date(local, 'j M Y, H:i')} ({workspace.default_timezone})"

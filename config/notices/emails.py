@@ -22,10 +22,10 @@ from billing.nearly_spent_budgets import nearly_spent_budgets
 from config.notices.email_lines import (
     budget_line,
     delivery_line,
-    described_post,
     new_network_line,
-    plan_line,
-    time_in_words,
+    plan_hash_line,
+    post_line,
+    time_with_zone_name,
 )
 from config.notices.events import BUDGET_THRESHOLDS
 from config.notices.models import Notice, NoticeKind
@@ -105,8 +105,8 @@ def _approvals(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         % {"number": number, "workspace": name},
         [
             MailItem(
-                described_post(group, workspace),
-                plan_line(group),
+                post_line(group, workspace),
+                plan_hash_line(group),
                 approval_url(group) or "",
                 decision_url(group, "approve"),
                 decision_url(group, "reject"),
@@ -134,7 +134,7 @@ def _posts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         subject % {"number": number, "workspace": one_line_name(workspace.name)},
         [
             MailItem(
-                f"{described_post(group, workspace)}: {STATUS_PHRASES[GroupStatus(group.status)]}",
+                f"{post_line(group, workspace)}: {STATUS_PHRASES[GroupStatus(group.status)]}",
                 address=_page(workspace, "post", post_group_id=group.id),
             )
             for group in shown
@@ -193,7 +193,7 @@ def _series(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         % {"number": number, "workspace": name},
         [
             MailItem(
-                f"{one_line_name(row.series.name or series)}, {time_in_words(row.at, workspace)}: "
+                f"{one_line_name(row.series.name or series)}, {time_with_zone_name(row.at, workspace)}: "
                 f"{one_line_name(row.error['message'])}"
             )
             for row in rows[:MAX_LINES]

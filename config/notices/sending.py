@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config.api.caller import WorkspaceStatus
-from config.notices.channels.queue import queue_for_channels
+from config.notices.channels.queue import queue_notice_for_channels
 from config.notices.choices import notice_recipients
 from config.notices.creation import BATCH_SIZE, create_notices
 from config.notices.emails import build_email
@@ -76,7 +76,7 @@ def _send_digest(digest: Digest) -> None:
     email = build_email(kind, digest.workspace, notices)
     people = notice_recipients(workspace_id=digest.workspace_id, kind=kind)
     by_email = email is not None and _queue_emails(notices, digest, email, people)
-    by_channel = email is not None and queue_for_channels(workspace_id=digest.workspace_id, kind=kind, message=email)
+    by_channel = email is not None and queue_notice_for_channels(workspace_id=digest.workspace_id, kind=kind, message=email)
     notices.update(settled_at=now)
     digest.mark_sent_or_skipped(now, sent=by_email or by_channel)
     digest.save()

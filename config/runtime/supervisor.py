@@ -55,7 +55,7 @@ class Child:
         if self.process is not None:
             self.process.terminate()
 
-    def kill_group(self) -> None:
+    def kill_process_group(self) -> None:
         """Kill the child process and all processes that it started (SIGKILL), so that none still uses its port."""
         if self.process is not None:
             with suppress(ProcessLookupError):
@@ -111,7 +111,7 @@ class Supervisor:
         for child in running:
             if child.exit_code() is None:
                 logger.warning("%s did not stop in time and is killed", child.name)
-            child.kill_group()
+            child.kill_process_group()
 
     def _keep_running(self, child: Child) -> None:
         now = time.monotonic()
@@ -121,7 +121,7 @@ class Supervisor:
             return
         exit_code = child.exit_code()
         if exit_code is not None:
-            child.kill_group()
+            child.kill_process_group()
             child.failures = 1 if now - child.started_at >= HEALTHY_SECONDS else child.failures + 1
             pause = exponential_retry_pause(child.failures, first=self._first_delay, longest=MAX_RESTART_DELAY)
             child.start_at = now + pause.total_seconds()

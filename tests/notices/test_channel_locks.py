@@ -10,7 +10,7 @@ from django.db import connection
 
 from config.api.caller import Caller
 from config.notices.channels import changes
-from config.notices.channels.queue import claim_messages, queue_messages, record_outcome
+from config.notices.channels.queue import claim_messages, queue_notice_messages, record_outcome
 from config.notices.models import ChannelMessage
 from tests.in_threads import in_threads
 from tests.notices.channels import Services, notice
@@ -29,7 +29,7 @@ def test_a_person_and_the_worker_pause_a_channel_at_the_same_time(
     services: Services, workspace: Workspace, owner: User
 ) -> None:
     channel = services.add(workspace, "webhook")
-    queue_messages([channel], notice())
+    queue_notice_messages([channel], notice())
     [message] = claim_messages(ChannelMessage.objects.all(), limit=1)
     channel_locked = threading.Event()
 

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from auditlog.models import AuditEntry
 from config.console.retention_run import run_retention
-from config.notices.channels.queue import queue_messages, request_or_result
+from config.notices.channels.queue import build_request_or_result, queue_notice_messages
 from config.notices.channels.worker_loop import SHARES
 from config.notices.models import ChannelMessage, NoticeChannel
 from config.notices.sending import create_and_send_notices
@@ -97,7 +97,7 @@ def test_the_number_of_queries_does_not_grow_with_the_messages_that_are_begun(
     counts = []
     for number in (1, SHARES.slow):
         for channel in [services.add(workspace, "webhook", name=f"{number} {each}") for each in range(number)]:
-            queue_messages([channel], notice())
+            queue_notice_messages([channel], notice())
         with started(LoopOfTest()) as loop:
             with CaptureQueriesContext(connection) as queries:
                 loop.run_once()
@@ -186,4 +186,4 @@ def test_secrets_are_encrypted(services: Services, workspace: Workspace, waiting
     assert services.bot not in stored
     assert "approval" not in str(body)
     assert channel.destination["bot_token"] == services.bot
-    assert services.bot not in repr(request_or_result(only_message(), {}))
+    assert services.bot not in repr(build_request_or_result(only_message(), {}))

@@ -77,7 +77,7 @@ def get_or_create_signing_secrets(workspace_ids: Iterable[str]) -> dict[str, tup
     keys = {}
     for row in _secrets_of(workspace_ids):
         try:
-            keys[row.pk] = row.secrets_at(now)
+            keys[row.pk] = row.valid_secrets_at(now)
         except SealedValueError as error:
             logger.error("Deliveries of %s cannot be signed: %s", row.pk, error)
     return keys

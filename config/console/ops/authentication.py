@@ -17,14 +17,14 @@ class OperatorAuthentication(BaseAuthentication):
     """The authentication class of /ops (Django REST framework): a request with ADMIN_TOKEN comes from an operator."""
 
     def authenticate(self, request: Request) -> tuple[Caller, None]:
-        check_admin_token(request._request)
+        require_admin_token(request._request)
         return operator_caller(request.META.get("REMOTE_ADDR") or None), None
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
 
-def check_admin_token(request: HttpRequest) -> None:
+def require_admin_token(request: HttpRequest) -> None:
     """Require ADMIN_TOKEN as the request's bearer token. Raises NotFound if the setting is empty, else Unauthenticated."""
     if not settings.ADMIN_TOKEN:
         raise NotFound()

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.console.doctor import FindingLevel, diagnose
+from config.console.doctor import FindingLevel, run_doctor_checks
 
 
 class Command(BaseCommand):
@@ -22,7 +22,7 @@ class Command(BaseCommand):
             FindingLevel.FAULT: self.style.ERROR,
         }
         faults = 0
-        for finding in diagnose():
+        for finding in run_doctor_checks():
             faults += finding.level is FindingLevel.FAULT
             mark = styles[finding.level](f"{finding.level:<8}")
             self.stdout.write(f"{mark} {finding.what:<15} {finding.found}")

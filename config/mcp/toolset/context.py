@@ -14,7 +14,7 @@ from accounts.platforms.types import Capabilities, MediaRules
 from accounts.selectors import page_of_accounts
 from agents.models import Agent
 from config.api.caller import AgentMode, Caller, require_access
-from config.mcp.answers import OUTSIDE_TEXT_NOTE, local_time
+from config.mcp.answers import OUTSIDE_TEXT_NOTE, format_local_time
 from config.mcp.declaration import Tool, workspace_id_of
 from config.mcp.toolset.usage import caps_left
 from workspaces.models import Workspace
@@ -39,7 +39,7 @@ def context(caller: Caller) -> dict[str, Any]:
     accounts = _accounts(caller, workspace_id) if "accounts.read" not in missing else {}
     return {
         "note": OUTSIDE_TEXT_NOTE,
-        "now": {"utc": now.isoformat(timespec="seconds"), "local": local_time(now, zone)},
+        "now": {"utc": now.isoformat(timespec="seconds"), "local": format_local_time(now, zone)},
         "workspace": {
             "id": workspace.id,
             "name": workspace.name,

@@ -16,7 +16,7 @@ from config.api.caller import AgentMode, Caller
 from config.api.error_handlers import log_and_convert_to_api_error
 from config.api.errors import ApiError, ValidationFailed
 from config.api.serializers import StrictSerializer
-from config.mcp.answers import OUTSIDE_TEXT_NOTE, local_time, price_in_words
+from config.mcp.answers import OUTSIDE_TEXT_NOTE, format_local_time, price_in_words
 from config.mcp.declaration import Tool, copy_of_serializer_field, workspace_id_of
 from config.mcp.json_schema import IdOrObject
 from config.mcp.toolset.posts import GROUP_OUTPUT_SCHEMA, post_group_answer, workspace_zone
@@ -202,7 +202,7 @@ def _plan_answer(stored: StoredPlan) -> dict[str, Any]:
     """Return the answer of a tool about a plan: the plan, what it would do in one sentence, and the next step."""
     zone, plan = workspace_zone(stored.workspace_id), stored_plan_json(stored)
     issues = plan["preview"].get("validation", {}).get("issues", [])
-    expires = local_time(stored.expires_at, zone)
+    expires = format_local_time(stored.expires_at, zone)
     warned = " Read issues first." if issues else ""
     return {
         "note": OUTSIDE_TEXT_NOTE,
@@ -220,7 +220,7 @@ def _summary(preview: Mapping[str, Any], zone: ZoneInfo) -> str:
         return f"Would create {len(would['post_groups'])} posts. Cost: {price_in_words(would['cost_cents'])}."
     what = WOULD_PHRASES.get(would["status"], f"leave the post {would['status']}")
     moments = sorted(target["scheduled_at"] for target in would["targets"] if target["scheduled_at"])
-    ends = [str(local_time(moment, zone)) for moment in dict.fromkeys([*moments[:1], *moments[-1:]])]
+    ends = [str(format_local_time(moment, zone)) for moment in dict.fromkeys([*moments[:1], *moments[-1:]])]
     when = f" for {' to '.join(ends)}" if would["status"] == GroupStatus.SCHEDULED else ""
     accounts = f"{len(would['targets'])} account{'' if len(would['targets']) == 1 else 's'}"
     return f"Would {what}{when}: {accounts}. Cost: {price_in_words(would['cost_cents'])}."

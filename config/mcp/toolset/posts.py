@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from config.api import fields
 from config.api.caller import Caller
 from config.api.serializers import StrictSerializer
-from config.mcp.answers import OUTSIDE_TEXT_NOTE, local_time, price_in_words, shorten_text
+from config.mcp.answers import OUTSIDE_TEXT_NOTE, format_local_time, price_in_words, shorten_text
 from config.mcp.declaration import Tool, workspace_id_of
 from posts import selectors
 from posts.day_lists import scheduled_posts_of_day
@@ -65,8 +65,8 @@ def post_group_answer(group: PostGroup, targets: Iterable[PostTarget]) -> dict[s
     for target in shown["targets"]:
         for moment in ("scheduled", "published"):
             if target[f"{moment}_at"]:
-                target[f"{moment}_local"] = local_time(target[f"{moment}_at"], zone)
-    shown["scheduled_local"] = local_time(shown["scheduled_at"], zone)
+                target[f"{moment}_local"] = format_local_time(target[f"{moment}_at"], zone)
+    shown["scheduled_local"] = format_local_time(shown["scheduled_at"], zone)
     shown["cost"] = price_in_words(shown["cost_cents"])
     approval = {"approval_url": shown["approval_url"]} if shown["approval_url"] else {}
     return {"note": OUTSIDE_TEXT_NOTE, "post_group": shown, **approval, "next": NEXT_STEPS[GroupStatus(group.status)]}
@@ -117,7 +117,7 @@ def _listed(row: PostSummary, zone: ZoneInfo) -> dict[str, Any]:
     return {
         **shown,
         "post_group_id": row.id,
-        "scheduled_local": local_time(row.scheduled_at, zone),
+        "scheduled_local": format_local_time(row.scheduled_at, zone),
         "text": shorten_text(row.text, MAX_LISTED_TEXT),
     }
 

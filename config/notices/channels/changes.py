@@ -17,7 +17,7 @@ from config.api import rate_limit
 from config.api.caller import Caller, require_role
 from config.api.errors import Conflict, InvalidState, ValidationFailed, missing_or_foreign_id_error
 from config.notices.channels.destinations import checked_destination
-from config.notices.channels.queue import drop_waiting_messages, queue_messages
+from config.notices.channels.queue import give_up_waiting_messages, queue_notice_messages
 from config.notices.models import ChannelKind, ChannelMessage, NoticeChannel
 from workspaces.models import Workspace
 from workspaces.services import MailMessage, lock_workspace, one_line_name
@@ -93,7 +93,7 @@ def send_test_notice(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID
             raise InvalidState("The channel is paused.", suggested_action="Resume it, then send the test.")
         if channel.messages.filter(notice_kind="", due_at__isnull=False).exists():
             raise InvalidState("The last test notice is still on its way.", suggested_action="Wait until it has arrived.")
-        queue_messages([channel], _test_message(channel.workspace))
+        queue_notice_messages([channel], _test_message(channel.workspace))
         _record(caller, "notice_channels.test", channel)
 
 
@@ -107,7 +107,7 @@ def pause_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -
         channel = _locked_channel(workspace_id, channel_id)
         channel.paused_at, channel.pause_reason = timezone.now(), ""
         channel.save()
-        drop_waiting_messages(channel)
+        give_up_waiting_messages(channel)
         _record(caller, "notice_channels.pause", channel)
 
 
@@ -133,7 +133,7 @@ def remove_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) 
     with transaction.atomic():
         channel = _locked_channel(workspace_id, channel_id)
         _record(caller, "notice_channels.delete", channel)
-        drop_waiting_messages(channel)  # which locks them in the order in which workers do
+        give_up_waiting_messages(channel)  # which locks them in the order in which workers do
         channel.delete()
 
 

@@ -20,7 +20,7 @@ TEST_EVENT = "test"
 def build_body(queued: ChannelMessage, message: MailMessage) -> dict[str, Any]:
     """Return the JSON of a notice for the service of its channel; `queued` is the row that will contain it.
 
-    It has nothing of the channel's destination, which may be unreadable; `destinations.addressed_body` adds that at sending.
+    It has nothing of the channel's destination, which may be unreadable; `body_with_destination` adds that at sending.
     """
     channel = queued.channel
     if channel.kind == ChannelKind.SLACK:
@@ -29,7 +29,7 @@ def build_body(queued: ChannelMessage, message: MailMessage) -> dict[str, Any]:
         return _telegram_body(message)
     return {
         "id": str(queued.pk),
-        "type": event_name(queued),
+        "type": webhook_event_name(queued),
         "created_at": Timestamp().to_representation(queued.created_at),
         "workspace_id": channel.workspace_id,
         "title": message.happened,
@@ -40,7 +40,7 @@ def build_body(queued: ChannelMessage, message: MailMessage) -> dict[str, Any]:
     }
 
 
-def event_name(queued: ChannelMessage) -> str:
+def webhook_event_name(queued: ChannelMessage) -> str:
     """Return the name of a notice's event, which webhook receivers get, such as `notice.approval`."""
     return f"notice.{queued.notice_kind or TEST_EVENT}"
 

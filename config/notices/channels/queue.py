@@ -22,8 +22,8 @@ from config.jobs.backoff import retry_pause_from_list
 from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from config.notices.channels.answers import AttemptResult, MessageVerdict, result_of_attempt
-from config.notices.channels.destinations import addressed_body, request_url
-from config.notices.channels.message_bodies import build_body, event_name
+from config.notices.channels.destinations import body_with_destination, request_url
+from config.notices.channels.message_bodies import build_body, webhook_event_name
 from config.notices.models import ChannelKind, ChannelMessage, NoticeChannel, NoticeKind
 from webhooks.sender import AttemptOutcome, DeliveryRequest
 from webhooks.services import get_or_create_signing_secrets
@@ -38,18 +38,18 @@ MAX_REASON = 300
 PAUSED_REASON = "The channel was paused."
 
 
-def queue_for_channels(*, workspace_id: str, kind: NoticeKind, message: MailMessage) -> bool:
+def queue_notice_for_channels(*, workspace_id: str, kind: NoticeKind, message: MailMessage) -> bool:
     """Queue a notice for each channel of the workspace that wants this kind and is not paused; False if there is none.
 
     The channels are locked, so that none is removed before the caller's transaction has committed.
     """
     active = NoticeChannel.objects.filter(workspace_id=workspace_id, paused_at=None).order_by("pk")
     channels = [channel for channel in active.select_for_update(no_key=True) if kind in channel.notice_kinds]
-    queue_messages(channels, message, kind=kind)
+    queue_notice_messages(channels, message, kind=kind)
     return bool(channels)
 
 
-def queue_messages(channels: Iterable[NoticeChannel], message: MailMessage, *, kind: str = "") -> None:
+def queue_notice_messages(channels: Iterable[NoticeChannel], message: MailMessage, *, kind: str = "") -> None:
     """Queue a message for these notice channels, to be sent by a worker after the caller's transaction has committed."""
     rows = [ChannelMessage(channel=channel, notice_kind=kind, due_at=timezone.now()) for channel in channels]
     for row in rows:
@@ -63,7 +63,7 @@ def claim_messages(messages: QuerySet[ChannelMessage], *, limit: int) -> list[Ch
     return claim_due(messages.select_related("channel__workspace"), limit=limit, lease=LEASE)
 
 
-def count_attempts(messages: Sequence[ChannelMessage]) -> None:
+def increment_attempt_counts(messages: Sequence[ChannelMessage]) -> None:
     """Count the attempts to send claimed messages that begin now, so that those which end with the worker count too."""
     with transaction.atomic():
         rows = ChannelMessage.objects.filter(pk__in=[message.pk for message in messages])
@@ -73,7 +73,7 @@ def count_attempts(messages: Sequence[ChannelMessage]) -> None:
         message.attempts += 1
 
 
-def signing_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str, tuple[str, ...]]:
+def get_or_create_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str, tuple[str, ...]]:
     """Return the secrets that sign those queued channel messages that are webhooks, by workspace, without deleted ones."""
     channels = [message.channel for message in messages if message.channel.kind == ChannelKind.WEBHOOK]
     return get_or_create_signing_secrets(
@@ -81,7 +81,9 @@ def signing_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str
     )
 
 
-def request_or_result(message: ChannelMessage, secrets: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | AttemptResult:
+def build_request_or_result(
+    message: ChannelMessage, secrets: Mapping[str, tuple[str, ...]]
+) -> DeliveryRequest | AttemptResult:
     """Return the HTTP request for a claimed message in the queue to channels, or the result if there is nothing to send.
 
     `secrets` are the signing secrets of workspaces that have webhook messages.
@@ -95,7 +97,7 @@ def request_or_result(message: ChannelMessage, secrets: Mapping[str, tuple[str, 
         return AttemptResult(MessageVerdict.GIVE_UP, "No attempt was finished.")
     try:
         destination = channel.destination
-        body = orjson.dumps(addressed_body(channel.kind, destination, message.body or {}))
+        body = orjson.dumps(body_with_destination(channel.kind, destination, message.body or {}))
         url = request_url(channel.kind, destination)
     except SealedValueError as error:
         logger.error("The notice %s cannot be sent: %s", message.pk, error)
@@ -105,7 +107,7 @@ def request_or_result(message: ChannelMessage, secrets: Mapping[str, tuple[str, 
         if channel.workspace_id not in secrets:
             return AttemptResult(MessageVerdict.TRY_AGAIN, "The workspace's signing secret cannot be read.")
         signature = signature_header_value(secrets[channel.workspace_id], body, at=int(timezone.now().timestamp()))
-        headers = signed_delivery_headers(str(message.pk), event_name(message), signature)
+        headers = signed_delivery_headers(str(message.pk), webhook_event_name(message), signature)
     return DeliveryRequest(url, body, headers)
 
 
@@ -127,7 +129,7 @@ def record_outcome(message: ChannelMessage, outcome: AttemptOutcome | AttemptRes
             _finish(message, last_error=result.reason[:MAX_REASON])
 
 
-def drop_waiting_messages(channel: NoticeChannel) -> None:
+def give_up_waiting_messages(channel: NoticeChannel) -> None:
     """Give up the messages that wait to be sent to a notice channel, which is locked because it is paused or removed."""
     waiting = channel.messages.filter(due_at__isnull=False)
     _lock_in_order(waiting)
@@ -161,7 +163,7 @@ def _pause_refused_channel(channel: NoticeChannel, reason: str) -> None:
     active = NoticeChannel.objects.filter(pk=channel.pk, paused_at=None)
     if not active.update(paused_at=now, pause_reason=reason[:MAX_REASON], updated_at=now):
         return
-    drop_waiting_messages(channel)
+    give_up_waiting_messages(channel)
     record_entry(
         caller=system_caller(channel.workspace_id, retention_tier=channel.workspace.retention_tier),
         operation="notice_channels.pause",

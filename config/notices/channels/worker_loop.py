@@ -8,11 +8,11 @@ from config.jobs.fair_shares import FairShares, JobSlotLimits
 from config.notices.channels.answers import AttemptResult
 from config.notices.channels.queue import (
     CHANNELS_LOOP,
+    build_request_or_result,
     claim_messages,
-    count_attempts,
+    get_or_create_secrets_for_messages,
+    increment_attempt_counts,
     record_outcome,
-    request_or_result,
-    signing_secrets_for_messages,
 )
 from config.notices.models import ChannelMessage
 from webhooks.sender import AttemptOutcome, DeliveryRequest
@@ -45,10 +45,12 @@ class NoticeChannelsLoop(SendingLoop[ChannelMessage, AttemptResult]):
     def holder(self, row: ChannelMessage) -> str:
         return row.channel.workspace_id
 
-    def preparation(self, rows: Sequence[ChannelMessage]) -> Callable[[ChannelMessage], DeliveryRequest | AttemptResult]:
-        count_attempts(rows)
-        secrets = signing_secrets_for_messages(rows)
-        return lambda message: request_or_result(message, secrets)
+    def build_request_preparer(
+        self, rows: Sequence[ChannelMessage]
+    ) -> Callable[[ChannelMessage], DeliveryRequest | AttemptResult]:
+        increment_attempt_counts(rows)
+        secrets = get_or_create_secrets_for_messages(rows)
+        return lambda message: build_request_or_result(message, secrets)
 
     def save_outcomes(self, outcomes: Sequence[tuple[ChannelMessage, AttemptOutcome | AttemptResult]]) -> Sequence[object]:
         for message, outcome in outcomes:
