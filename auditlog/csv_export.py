@@ -23,7 +23,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 def stream_queryset_as_csv(
     rows: QuerySet[Any], name: str, columns: Sequence[str] = AUDIT_ENTRY_COLUMNS
 ) -> StreamingHttpResponse:
-    """Return a streamed HTTP response with audit entries or other rows as the CSV file `<name>.csv`.
+    """Return a streamed CSV export of audit entries or other rows: an HTTP response with the file `<name>.csv`.
 
     `columns` are field names. The first line of the file is a header.
     """
@@ -31,7 +31,7 @@ def stream_queryset_as_csv(
 
 
 def stream_lines_as_csv(lines: Iterable[Sequence[Any]], name: str, columns: Sequence[str]) -> StreamingHttpResponse:
-    """Return a streamed HTTP response with these lines as the CSV file `<name>.csv`, after a header of columns."""
+    """Return a streamed CSV export of lines of values: an HTTP response with the file `<name>.csv` and a header."""
     return StreamingHttpResponse(
         _chunks(lines, columns),
         content_type="text/csv; charset=utf-8",
@@ -58,7 +58,7 @@ def _take(buffer: io.StringIO) -> str:
 
 
 def _cell(value: Any) -> str:
-    """Return a value as the text of a CSV cell: null is empty, and what looks like a formula gets a leading apostrophe."""
+    """Return a value for a cell of the CSV export: null is empty, and what looks like a formula gets an apostrophe."""
     if value is None:
         return ""
     if isinstance(value, datetime):

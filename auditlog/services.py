@@ -54,7 +54,7 @@ def record_entry(
 def build_success_entry_writes(
     *, caller: Caller, operation: str, workspace_id: str, resource_type: str, resources: Mapping[str, dict[str, Any]]
 ) -> list[Write]:
-    """Return the writes of the audit log entries of one successful operation: one entry for each resource that it changed.
+    """Return the database writes of the audit log entries of a successful operation: one for each resource it changed.
 
     `resources` maps ids to metadata.
     """
@@ -75,7 +75,7 @@ def build_success_entry_writes(
 
 
 def record_refusal(*, caller: Caller, operation: str, error: Exception, dry_run: bool) -> None:
-    """Write an audit entry, with the error code, for a write operation that was refused.
+    """Write the audit log entry of a write operation that was refused, with the error code.
 
     If the database fails, the failure is only logged.
     """

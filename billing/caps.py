@@ -48,7 +48,7 @@ class SpendCapStatus:
 
     @property
     def cap_plus_free_credit_cents(self) -> int | None:
-        """Return how much may be spent in the month, in cents: spend cap plus free credit; None without a spend cap.
+        """Return how many cents may be spent in the month of this SpendCapStatus: cap plus free credit; None without a cap.
 
         The result is at most the largest 64-bit number.
         """
@@ -56,7 +56,7 @@ class SpendCapStatus:
 
     @property
     def remaining_cents(self) -> int | None:
-        """Return how many more cents may be spent in the month; None without a spend cap."""
+        """Return how many more cents may be spent in the month of this SpendCapStatus; None without a spend cap."""
         if self.cap_plus_free_credit_cents is None:
             return None
         return max(0, self.cap_plus_free_credit_cents - self.spent_cents - self.reserved_cents)
@@ -87,7 +87,7 @@ class MonthlyCaps:
 
     @property
     def spending_limit_cents(self) -> int | None:
-        """Return how many cents a workspace or agent may spend in a month, including reserved money; None means no limit."""
+        """Return how many cents these MonthlyCaps allow to be spent or reserved in a month; None means no limit."""
         limit = self.spend_cap_status(MonthCounter()).cap_plus_free_credit_cents
         return limit if self.pays or limit is None else min(limit, self.free_credit_cents)
 
@@ -103,7 +103,7 @@ class MonthlyCaps:
         self.require_subscription_beyond_free_credit(counter, demand)
 
     def check_caps(self, counter: MonthCounter, demand: ChargeTotals) -> None:
-        """Raise SpendCapExceeded or SocialUrlPostCapExceeded if further charges would exceed a monthly cap."""
+        """Raise SpendCapExceeded or SocialUrlPostCapExceeded if more charges would exceed one of these MonthlyCaps."""
         left_cents = self.spend_cap_status(counter).remaining_cents
         if demand.cents and left_cents is not None and demand.cents > left_cents:
             raise SpendCapExceeded(
@@ -176,7 +176,7 @@ class UtcMonth:
 
     @classmethod
     def from_name_or_current(cls, name: str) -> UtcMonth:
-        """Return the UtcMonth (billing period of the caps) that a URL names, such as 2027-03; by default the current one."""
+        """Return the UtcMonth (billing period of the caps) with a name such as 2027-03; by default the current one."""
         try:
             asked = datetime.strptime(name, "%Y-%m").replace(tzinfo=UTC)
         except ValueError:

@@ -56,7 +56,7 @@ class SignatureInvalid(ApiError):
 
 
 class BillingUnavailable(ApiError):
-    """The error if the payment processor is not configured or does not answer. The response has a `Retry-After` header."""
+    """The billing error if the payment processor is not configured or does not answer. The response has `Retry-After`."""
 
     status, code = 503, "BILLING_UNAVAILABLE"
     message = "This service is in free beta: nothing is invoiced, so there is nothing to subscribe to or to pay."

@@ -39,7 +39,7 @@ class MonthUsage:
 
 @dataclass(frozen=True)
 class MonthBill:
-    """The bill of a workspace for a month, in cents, with its spend cap and free credit.
+    """The bill for a workspace's monthly usage, in cents, with its spend cap and free credit.
 
     `subscription` is the stored one, even if it has ended; None if there was none.
     """
@@ -172,7 +172,7 @@ def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: in
 
 
 def open_alarms_of_workspace(*, caller: Caller, workspace_id: str, kinds: Iterable[BillingAlarm.Kind]) -> list[BillingAlarm]:
-    """Return the workspace's open billing alarms of the given kinds. Raises ScopeMissing, NotFound."""
+    """Return the open billing alarms of some kinds, shown with a workspace's usage. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     return list(BillingAlarm.objects.filter(kind__in=list(kinds), subject=workspace_id, resolved_at=None))
 

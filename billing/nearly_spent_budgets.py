@@ -19,7 +19,7 @@ from workspaces.models import Workspace
 
 @dataclass(frozen=True)
 class WorkspaceBudgetUse:
-    """A workspace's budget for a UTC month, and how many cents of the budget are spent or reserved."""
+    """How much of its nearly spent budget a workspace has used in a UTC month: the cents spent or reserved."""
 
     workspace_id: str
     month: date
@@ -28,7 +28,7 @@ class WorkspaceBudgetUse:
 
     @property
     def used_percent(self) -> int:
-        """Return the used part of a workspace's monthly budget in whole percent, rounded down; 100 for a budget of 0."""
+        """Return the used part of a nearly spent budget in whole percent, rounded down; 100 for a budget of 0."""
         return 100 * self.used_cents // self.limit_cents if self.limit_cents else 100
 
 
@@ -67,7 +67,7 @@ def _nearly_spent(percent: int) -> Exists:
 
 
 def _paying(workspaces: dict[str, Workspace]) -> set[str]:
-    """Return the ids of the workspaces whose budget includes the spend cap: those that pay, or in free beta, all."""
+    """Return the ids of workspaces whose budget includes the spend cap, when nearly spent budgets are searched: who pays."""
     if not has_payment_processor():
         return set(workspaces)
     now = timezone.now()
@@ -76,6 +76,6 @@ def _paying(workspaces: dict[str, Workspace]) -> set[str]:
 
 
 def _limit(workspace: Workspace, *, pays: bool) -> int:
-    """Return a workspace's monthly budget in cents: the free credit plus, if more may be spent, the spend cap."""
+    """Return the budget that may be nearly spent, in cents: the free credit plus, if more may be spent, the spend cap."""
     free, cap = workspace.free_monthly_credit_cents, workspace.monthly_spend_cap_cents
     return MonthlyCaps(workspace.pk, "workspace", cap, free, None, pays=pays).spending_limit_cents or 0

@@ -44,7 +44,7 @@ class StripeHttpClient(stripe.HTTPClient):
     def request(
         self, method: str, url: str, headers: Mapping[str, str] | None, post_data: Any = None, **unused: Any
     ) -> tuple[str, int, Mapping[str, str]]:
-        """Send one HTTP request to the payment processor and return the response's body, status and headers."""
+        """Send one HTTP request of Stripe's library, and return the response's body, status and headers."""
         try:
             answer = outbound.request(
                 method, url, headers=headers, data=post_data, timeout=TIMEOUT_SECONDS, max_bytes=MAX_ANSWER_BYTES
@@ -97,7 +97,7 @@ def _loggable_fault(error: stripe.StripeError) -> str:
 
 @dataclass(frozen=True)
 class CheckoutOrPortalPage:
-    """The checkout or portal page that the payment processor created: its id and URL, which are None in a dry run.
+    """The checkout or portal page that Stripe created: its id and its URL, which are None in a dry run.
 
     The page works for a limited time.
     """
@@ -107,7 +107,7 @@ class CheckoutOrPortalPage:
 
 
 def create_customer(workspace_id: str, name: str) -> str:
-    """Create the workspace's customer at the payment processor. A repeated call within a day returns the same customer id."""
+    """Ask Stripe to create a workspace's customer, and return its id. A repeated call within a day returns the same id."""
     with _processor_client() as client:
         customer = client.v1.customers.create(
             {"name": name, "metadata": {"workspace_id": workspace_id}}, {"idempotency_key": f"customer-{workspace_id}"}
@@ -116,7 +116,7 @@ def create_customer(workspace_id: str, name: str) -> str:
 
 
 def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> CheckoutOrPortalPage:
-    """Create the payment processor's checkout page, where the customer subscribes to the plan."""
+    """Ask Stripe to create a checkout page, where the customer subscribes to the plan."""
     metadata = {"workspace_id": workspace_id, "plan": plan}
     with _processor_client() as client:
         session = client.v1.checkout.sessions.create(
@@ -135,7 +135,7 @@ def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> C
 
 
 def create_portal_session(workspace_id: str, customer_id: str) -> CheckoutOrPortalPage:
-    """Create the payment processor's portal page for the customer's payment methods, invoices and subscription."""
+    """Ask Stripe to create a portal page, for the customer's payment methods, invoices and subscription."""
     with _processor_client() as client:
         session = client.v1.billing_portal.sessions.create({"customer": customer_id, "return_url": _page(workspace_id)})
     return CheckoutOrPortalPage(session.id, session.url)
@@ -149,19 +149,19 @@ def _line_items(plan: str) -> list[Any]:
 
 
 def _page(workspace_id: str) -> str:
-    """Return the URL of the usage page, given to the payment processor as the return URL of its pages."""
+    """Return the URL of the usage page, to which the pages of Stripe lead back."""
     return settings.BASE_URL + reverse("usage", kwargs={"workspace_id": workspace_id})
 
 
 def fetch_subscriptions(customer_id: str, *, retries: int = 1) -> list[SubscriptionState]:
-    """Return all subscriptions of a customer at the payment processor, including ended ones. Raises UnknownToProcessor."""
+    """Fetch from Stripe all subscriptions of a customer, including ended ones. Raises UnknownToProcessor."""
     with _processor_client(retries=retries) as client:
         found = client.v1.subscriptions.list({"customer": customer_id, "status": "all", "limit": MAX_SUBSCRIPTIONS}).data
     return [state for state in map(SubscriptionState.from_json, (one.to_dict() for one in found)) if state]
 
 
 def cancel_subscription(subscription_id: str) -> None:
-    """Cancel a subscription at the payment processor now. Open usage is invoiced; advance payments are not refunded."""
+    """Ask Stripe to cancel a subscription now. Open usage is invoiced; advance payments are not refunded."""
     try:
         with _processor_client(retries=0) as client:
             client.v1.subscriptions.cancel(subscription_id, {"invoice_now": True, "prorate": False})
@@ -170,7 +170,7 @@ def cancel_subscription(subscription_id: str) -> None:
 
 
 class UsageReportOutcome(Enum):
-    """What became of a usage report at the payment processor; UNKNOWN if no clear answer came."""
+    """What Stripe did with a usage report; UNKNOWN if it gave no clear answer."""
 
     RECORDED = auto()
     REFUSED = auto()  # not recorded: the report or the meter is invalid
@@ -191,14 +191,14 @@ class MeterEvent:
 
 @dataclass(frozen=True)
 class UsageReportResponse:
-    """The payment processor's response to a usage report. `fault` describes an error without secrets, so it may be logged."""
+    """Stripe's response to a usage report. `fault` describes an error without secrets, so it may be logged."""
 
     outcome: UsageReportOutcome
     fault: str = ""
 
 
 def send_meter_event(event: MeterEvent) -> UsageReportResponse:
-    """Send a usage report to the payment processor without retries.
+    """Send a usage report to Stripe as a meter event, without retries.
 
     The caller sends the report again if the outcome is unknown.
     """
@@ -221,7 +221,7 @@ def send_meter_event(event: MeterEvent) -> UsageReportResponse:
 
 
 def fetch_meter_id() -> str | None:
-    """Return the id of the payment processor's active usage meter named STRIPE_METER_EVENT; None if there is none."""
+    """Fetch from Stripe the id of the active usage meter named STRIPE_METER_EVENT; None if there is none."""
     with _processor_client() as client:
         for meter in client.v1.billing.meters.list({"status": "active", "limit": 100}).auto_paging_iter():
             if meter.event_name == settings.STRIPE_METER_EVENT:
@@ -230,7 +230,7 @@ def fetch_meter_id() -> str | None:
 
 
 def fetch_recorded_usage_cents(meter_id: str, customer_id: str, start: datetime, end: datetime) -> float:
-    """Return how many cents of a customer's usage the payment processor recorded from `start` to `end` (whole minutes)."""
+    """Fetch from Stripe how many cents of a customer's usage its meter recorded from `start` to `end` (whole minutes)."""
     with _processor_client() as client:
         found = client.v1.billing.meters.event_summaries.list(
             meter_id,
@@ -252,7 +252,7 @@ def _outcome(error: stripe.StripeError) -> UsageReportOutcome:
 
 
 def _is_duplicate(error: stripe.StripeError) -> bool:
-    """Return whether the payment processor refused a usage report because it already has the same report."""
+    """Return whether Stripe refused a usage report because it already has the same one."""
     return error.code == "duplicate_meter_event" or (
         error.http_status == 400 and "already exists with identifier" in (error.user_message or "")
     )

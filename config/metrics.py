@@ -65,7 +65,7 @@ def count_unknown_platform_code(platform: str, code: object) -> None:
 
 
 def lock_and_clean_metrics_folder() -> None:
-    """Join the metrics folder with the Prometheus counters of all processes; if no other process runs, delete old ones."""
+    """Lock the folder in which all processes count metrics; if no other process uses it, delete the old counters in it."""
     global _folder_lock  # the lock lasts as long as its file is open
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     _folder_lock = (FOLDER / "lock").open("w")

@@ -22,7 +22,7 @@ def list_deliveries(
     status: str | None = None,
     post_group_id: str | None = None,
 ) -> Page[Delivery]:
-    """Webhook query: return a page of a workspace's deliveries, newest first, without payloads. Raises ScopeMissing, …."""
+    """Webhook query: return a page of a workspace's deliveries, newest first, without payloads."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = Delivery.objects.select_related("event").defer("event__payload").filter(workspace_id=workspace_id)
     if status:
@@ -33,7 +33,7 @@ def list_deliveries(
 
 
 def latest_events_of_post_group(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
-    """Webhook query: return a post group's latest events, oldest first, without payloads. Raises ScopeMissing, …."""
+    """Webhook query: return a post group's latest events, oldest first, without payloads."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = Event.objects.filter(workspace_id=workspace_id, post_group_id=post_group_id).defer("payload")
     return list(rows.order_by("-sequence")[:limit])[::-1]

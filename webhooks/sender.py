@@ -27,7 +27,7 @@ _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 class DeliveryVerdict(Enum):
-    """What follows from one attempt to send a webhook delivery."""
+    """What the webhook sender concludes from one attempt: delivered, to be sent again, or never to be sent again."""
 
     DELIVERED = auto()
     FAILED = auto()  # to be retried

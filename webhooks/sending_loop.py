@@ -65,26 +65,26 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
         return True
 
     def claim(self) -> list[Row]:
-        """Claim due rows of holders whose shares are not full."""
+        """For subclasses of SendingLoop to define: claim due rows of holders whose shares are not full."""
         raise NotImplementedError
 
     def holder(self, row: Row) -> str:
-        """Return the key of the holder as whose attempt the sending of a row is counted."""
+        """For subclasses of SendingLoop to define: return the key of the holder in whose share a row is sent."""
         raise NotImplementedError
 
     def build_request_preparer(self, rows: Sequence[Row]) -> Callable[[Row], DeliveryRequest | AttemptOutcome | Outcome]:
-        """Read what is needed to send rows that have slots; return a function that prepares the request of each.
+        """For subclasses of SendingLoop to define: read what sending needs; return a function that prepares a row's request.
 
         Where there is nothing to send, the function returns the outcome instead.
         """
         raise NotImplementedError
 
     def save_outcomes(self, outcomes: Sequence[tuple[Row, AttemptOutcome | Outcome]]) -> Sequence[object]:
-        """Save the outcomes of attempts; return something for each. It may be called again with the same outcomes."""
+        """For subclasses of SendingLoop to define: save outcomes of attempts, maybe repeatedly; return a result for each."""
         raise NotImplementedError
 
     def record_attempt_end(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
-        """Free the slot of an attempt to send a row, because it has ended and its outcome is saved."""
+        """Free the SendingLoop's slot of a row, because the attempt has ended and its outcome is saved."""
         seconds = outcome.seconds if isinstance(outcome, AttemptOutcome) else None
         self._shares.record_job_end(self.holder(row), seconds)
 

@@ -20,7 +20,7 @@ _LENGTH = 43  # base62 characters: 256 bits
 
 
 def new_signing_secret() -> str:
-    """Return a new random webhook signing secret.
+    """Return a new random secret for the signature header of webhook deliveries.
 
     The whole string, with its prefix, is the HMAC key.
     """

@@ -9,5 +9,5 @@ from webhooks import services
 
 @shared_task
 def destroy_secrets_of_deleted_workspaces() -> int:
-    """Run the Celery task that deletes the webhook signing secrets of deleted workspaces."""
+    """Celery task: destroy the webhook signing secrets of deleted workspaces."""
     return services.destroy_secrets_of_deleted_workspaces()

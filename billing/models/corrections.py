@@ -1,4 +1,4 @@
-"""The model of corrections: credits and charges beside those of posts, by the word of two operators."""
+"""The model of corrections: credits and charges of a month that one operator proposes and another approves."""
 
 from __future__ import annotations
 

@@ -131,5 +131,5 @@ class LedgerEntry(models.Model):
         return f"{self.kind} {self.cents} {self.target_id}"
 
     def belongs_to_workspace_or_agent(self, holder_id: str) -> bool:
-        """Return whether the given id is the workspace or the agent of this ledger row."""
+        """Return whether the id of a workspace or an agent is the one in this LedgerEntry row."""
         return holder_id in (self.workspace_id, self.agent_id)

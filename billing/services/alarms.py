@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def open_or_update_alarm(kind: BillingAlarm.Kind, subject: str, detail: str) -> None:
-    """Save and log an open billing alarm. `detail` may contain ids and numbers, but no personal data."""
+    """Open a billing alarm and log it; if one is open already, update it. `detail` contains no personal data."""
     logger.error("Billing alarm %s %s: %s", kind, subject, detail)
     now = timezone.now()
     seen = BillingAlarm(kind=kind, subject=subject, detail=detail[:500], first_seen_at=now, last_seen_at=now)

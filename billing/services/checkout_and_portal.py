@@ -18,7 +18,7 @@ from workspaces.processor_customers import save_customer_id_if_unset
 def create_checkout_or_portal_session(
     *, caller: Caller, workspace_id: str, plan: str, dry_run: bool = False
 ) -> CheckoutOrPortalPage:
-    """Create a checkout page for the plan at the payment processor; a portal page if a subscription is already running.
+    """Create a checkout page for a caller who has chosen a plan; a portal page if a subscription is already running.
 
     Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, RateLimited, and ValidationFailed
     (workspace_id, plan), PlanChanged.
@@ -38,7 +38,7 @@ def create_checkout_or_portal_session(
 
 
 def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> CheckoutOrPortalPage:
-    """Create a portal session for a workspace: a page on which the caller sees invoices and changes payment methods.
+    """Create a portal page for a caller who may see the workspace's bills: it shows invoices and payment methods.
 
     A workspace that is no customer there becomes one. A dry run creates nothing and returns a page without id and URL.
     Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, RateLimited, and ValidationFailed
@@ -63,13 +63,13 @@ def _checkout_or_portal(workspace: Workspace, plan: str) -> CheckoutOrPortalPage
 
 
 def _check_session_plan(operation: str, workspace: Workspace, wanted: dict[str, str]) -> None:
-    """Check the plan of a request for a checkout or portal page; which one it is depends on the subscription."""
+    """Check the Plan-Hash of a request for a checkout or portal page; the subscription decides which page it is."""
     is_customer = bool(workspace.processor_customer_id)
     check_plan(ResourcePlan(operation, workspace.id, {"customer": is_customer}, {"customer": True, **wanted}))
 
 
 def _require_billing_access(caller: Caller, workspace_id: str) -> Workspace:
-    """Return the workspace if the caller is its owner or an admin. Raises BillingUnavailable without a payment processor."""
+    """Check who asks for a checkout or portal page: return the workspace of its owner or admin. Raises BillingUnavailable."""
     require_role(caller, workspace_id, "owner", "admin", body_field="workspace_id")
     if not has_payment_processor():
         raise BillingUnavailable()
@@ -77,7 +77,7 @@ def _require_billing_access(caller: Caller, workspace_id: str) -> Workspace:
 
 
 def _customer_of(workspace: Workspace) -> str:
-    """Return the workspace's customer id at the payment processor. The first call creates the customer there."""
+    """Return the id of the workspace's customer, for a checkout or portal page; the first call creates the customer."""
     if workspace.processor_customer_id:
         return workspace.processor_customer_id
     customer_id = processor.create_customer(workspace.pk, workspace.name)

@@ -43,7 +43,7 @@ def cancel_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
 
 
 def deleted_workspaces_with_subscription() -> QuerySet[Workspace]:
-    """Return deleted workspaces whose subscriptions may still be running, ordered by the last attempt to cancel them.
+    """Return the deleted workspaces whose subscriptions may still run, ordered by the last attempt to cancel them.
 
     Workspaces without an attempt come first. Without an API key, only those whose stored subscription is running.
     """

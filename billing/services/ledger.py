@@ -41,7 +41,7 @@ class PriceAlreadyReserved(Exception):
 
 @dataclass(frozen=True)
 class CounterIncrease:
-    """An increase of a counter of spending or posts: `first` is the counter before anything was added to it.
+    """An increase of a counter beside the ledger; `first` is the counter as it was before anything was added to it.
 
     `refuse` raises the error of the cap that the increase exceeds, if it exceeds one.
     """
@@ -118,7 +118,7 @@ def run_writes_with_money_holds(writes: Sequence[Write]) -> Write | None:
 
 
 def run_writes_ending_holds(writes: Sequence[Write], *, settled: Iterable[str], failed: Iterable[str]) -> Write | None:
-    """Run writes that finish posts with those that move their reserved money, all or none; return None, or what failed.
+    """Run writes that finish posts, and those that spend or release their money in the ledger; return None, or what failed.
 
     The money of `settled` posts is spent and counted as published, that of `failed` ones is released. The writes must be
     guarded, so that a post cannot be finished twice.
@@ -204,13 +204,13 @@ def _require_transaction() -> None:
 def _sums(
     parts: Sequence[tuple[date, PublishingCharge]], period_of: Callable[[date], date]
 ) -> Iterator[tuple[date, ChargeTotals]]:
-    """Yield, for holds in the ledger, each period of the charges with their sum: a statement may change a counter once."""
+    """Yield each period in which the ledger holds money, with the sum of the charges: a statement changes a counter once."""
     for period in sorted({period_of(day) for day, _ in parts}):
         yield period, ChargeTotals.sum_of([charge for day, charge in parts if period_of(day) == period])
 
 
 def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
-    """Return the write that adds a hold to a month's counter; one of zero passes even if the cap was lowered."""
+    """Return the write that adds money held in the ledger to a month's counter; 0 cents pass even if the cap was lowered."""
     first = MonthCounter(holder_id=caps.holder_id, month=month)
     limits: list[tuple[tuple[str, ...], int]] = []
     if demand.cents and caps.spending_limit_cents is not None:

@@ -43,7 +43,7 @@ _MONTH = attrgetter("workspace_id", "month")
 
 @dataclass(frozen=True)
 class UsageReportRunResult:
-    """The result of one run of sending usage reports: how many it claimed, and how many the processor did not serve.
+    """The result of one run of sending usage reports: how many were claimed, and how many got no answer.
 
     `claimed` includes reports that were postponed or given up. `unanswered`: the payment processor did not answer, could not
     be reached, or refuses all requests.
@@ -69,7 +69,7 @@ def create_usage_reports_for_spending(entries: Sequence[LedgerEntry]) -> None:
 
 
 def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) -> list[UsageReport]:
-    """Return the usage reports for those parts of the ledger entries that were spent beyond the month's free credit.
+    """Return new usage reports for those parts of the ledger entries that were spent beyond the month's free credit.
 
     A credit takes back at most what was reported for its month, also if the free credit was lower then.
     """
@@ -99,7 +99,7 @@ def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) 
 
 
 def _reported_cents(workspace_id: str, month: date) -> int:
-    """Return the sum of the usage reports of a workspace's month, including those that are not sent yet."""
+    """Return the sum of a workspace's usage reports of a month, sent or not, before new ones are created."""
     reports = selectors.usage_reports_of_month(workspace_id=workspace_id, month=month)
     return int(reports.aggregate(cents=Sum("cents", default=0))["cents"])
 
@@ -130,7 +130,7 @@ def send_due_usage_reports(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunRes
 
 
 def _claim(limit: int) -> list[UsageReport]:
-    """Reserve due usage reports for this worker, starting with those that may already have reached the payment processor.
+    """Claim due usage reports for this worker, first those that may already have reached the payment processor.
 
     The processor recognizes a repeated report only for a while, so these must soon be sent again.
     """

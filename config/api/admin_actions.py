@@ -81,7 +81,7 @@ def _list_that_was_left(request: HttpRequest) -> str:
 
 
 class ReturnToListAfterActionAdmin(admin.ModelAdmin):
-    """Mixin of a ModelAdmin after whose actions one is back on the list, with the filters, search and page that one left."""
+    """Mixin of a ModelAdmin that returns to the list after an admin action, with the same filters, search and page."""
 
     def response_action(  # type: ignore[override]  # the stubs are those of a later Django
         self, request: HttpRequest, queryset: QuerySet[Any]
@@ -91,7 +91,7 @@ class ReturnToListAfterActionAdmin(admin.ModelAdmin):
 
 
 class OperatorActionAdmin(ReturnToListAfterActionAdmin):
-    """The base ModelAdmin with actions, which only operators with Django's change permission for the model may run."""
+    """Base ModelAdmin of tables with admin actions: only operators with Django's change permission may run them."""
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(f"{self.opts.app_label}.{get_permission_codename('change', self.opts)}")
@@ -114,6 +114,6 @@ class OperatorActionAdmin(ReturnToListAfterActionAdmin):
 
 
 def record_refused_admin_action(request: HttpRequest, operation: str, error: ApiError) -> None:
-    """Handle the refusal of an admin action: write an audit entry that names the operator."""
+    """Record the refusal of an admin action: write an audit entry that names the operator."""
     recorder = import_string(settings.REFUSAL_RECORDER)
     recorder(caller=signed_in_operator_caller(request), operation=operation, error=error, dry_run=False)

@@ -23,7 +23,7 @@ OPERATOR_REQUESTS_PER_MINUTE = 600  # higher than for customers, so that operato
 
 
 class AgentMode(TextChoices):
-    """The levels of what an agent may do without a person, in rising order.
+    """The modes of a caller that is an agent: how much it may do without a person, in rising order.
 
     It may only preview calls, only write drafts, plan posts that a person must approve, or publish.
     """
@@ -35,7 +35,7 @@ class AgentMode(TextChoices):
 
 
 class WorkspaceStatus(TextChoices):
-    """The status of a caller's workspace: while paused, nothing is changed or published; a deleted one is purged later."""
+    """The status of a caller's workspace: while it is paused, nothing is changed or published; a deleted one is purged."""
 
     ACTIVE = "active"
     PAUSED = "paused"

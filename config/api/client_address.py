@@ -10,7 +10,7 @@ IPV6_PREFIX_LENGTH = 64  # one subscriber usually has all addresses of such a ne
 
 
 def parse_ip_address(address: str) -> IPv4Address | IPv6Address:
-    """Parse an IP address; an IPv4 address in IPv6 form (`::ffff:203.0.113.7`) becomes IPv4. Raises ValueError."""
+    """Parse a client's IP address; an IPv4 address in IPv6 form (`::ffff:203.0.113.7`) becomes IPv4. Raises ValueError."""
     found = ip_address(address)
     return (found.ipv4_mapped if isinstance(found, IPv6Address) else None) or found
 

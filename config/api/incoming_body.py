@@ -58,7 +58,7 @@ class IncomingBody:
         return self.is_complete or self.is_too_long or self.fault is not None
 
     def feed(self, data: bytes) -> bytes:
-        """Store received bytes of a request body and return those after its end; `fault` is set for an invalid body."""
+        """Store received bytes of an incoming body and return those after its end; `fault` is set for an invalid body."""
         try:
             if self._chunks:
                 content, rest = self._chunks.decode(data)
@@ -78,12 +78,12 @@ class IncomingBody:
         return rest
 
     def record_lost_connection(self) -> None:
-        """Record that the client closed the connection before the end of its request body."""
+        """Record that the client closed the connection before the end of the incoming request body."""
         if not self.is_complete:
             self.fault = errors.MalformedRequest("The connection ended before the whole body arrived.")
 
     def read(self, size: int = -1) -> bytes:
-        """Read the next bytes of a request body. Raises BodyNotReceived if it is incomplete, an ApiError if it is refused.
+        """Read the next bytes of an incoming body. Raises BodyNotReceived if incomplete, an ApiError if it is refused.
 
         The ApiError is PayloadTooLarge or `fault`.
         """
@@ -121,7 +121,7 @@ class ChunkDecoder:
         self._trailers: int | None = None
 
     def decode(self, data: bytes) -> tuple[bytes, bytes]:
-        """Decode data of a chunked request body; return its content and any bytes after its end. Raises MalformedRequest."""
+        """Decode chunks of an incoming body; return their content and any bytes after the end. Raises MalformedRequest."""
         self._buffer += data
         content = bytearray()
         while not self.ended and (self._take_content(content) if self._missing else self._take_line()):
@@ -144,7 +144,7 @@ class ChunkDecoder:
         return True
 
     def _take_line(self) -> bool:
-        """Read a chunk's size line, or a trailer line, of a chunked request body; return False if more data must arrive."""
+        """Read the size line of a chunk, or a trailer line, of an incoming body; return False if more data must arrive."""
         end = self._buffer.find(b"\r\n", 0, MAX_LINE_BYTES + 2)
         if end < 0:
             if len(self._buffer) > MAX_LINE_BYTES + 1:

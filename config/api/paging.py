@@ -93,7 +93,7 @@ def paginate_earliest_first(queryset: QuerySet[Row], *, field: str, limit: int, 
 
 
 def decode_earliest_first_cursor(cursor: str | None, model: type[Model]) -> tuple[datetime, str] | None:
-    """Return the time and the id of the row of a model after which a page begins that is sorted by both; None for the first.
+    """Decode the cursor of a list sorted by time and id: return the time and the id after which the page begins, or None.
 
     Raises ValidationFailed for a bad cursor.
     """
@@ -107,7 +107,7 @@ def decode_earliest_first_cursor(cursor: str | None, model: type[Model]) -> tupl
 
 
 def page_of_rows_earliest_first(rows: list[Item], *, field: str, limit: int) -> Page[Item]:
-    """Make a page of rows that are sorted by a time field and then by `id`, with the cursor of the next page.
+    """Make the page of a list from rows sorted by a time field and by `id`, with the cursor of the next page.
 
     `rows` holds up to `limit` + 1 rows: one more than the page shows if another page follows.
     """

@@ -43,7 +43,7 @@ class ResourcePlan:
 
 @dataclass
 class PlanOfRequest:
-    """The plan of the current request, once its service has made it, and the hash on which the caller insists, if any."""
+    """The ResourcePlan of the current request, once its service has made it, and the hash that the caller expects, if any."""
 
     expected_hash: str | None = None
     plan: ResourcePlan | None = None
@@ -63,7 +63,7 @@ def accept_only_plan_with_hash(plan_hash: str | None) -> Iterator[PlanOfRequest]
 
 
 def check_plan(plan: ResourcePlan) -> None:
-    """Check, before anything is written, that a plan is the one on which the caller of the current request insists.
+    """Check, before anything is written, that a ResourcePlan is the one that the caller of this request expects.
 
     The answer to a dry run shows the plan's hash. Outside of API requests, every plan is accepted. Raises PlanChanged.
     """
@@ -75,7 +75,7 @@ def check_plan(plan: ResourcePlan) -> None:
 
 
 def row_fields(row: Model, *names: str) -> dict[str, Any]:
-    """Return the named fields and properties of a database row, as the content of a plan."""
+    """Return the named fields and properties of a database row, as the content of a ResourcePlan."""
     return {name: getattr(row, name) for name in names}
 
 

@@ -38,7 +38,7 @@ def start_trace(trace_id: str = "") -> str:
 
 
 def set_trace_actor(actor: TraceActor) -> None:
-    """Set the caller of the current trace; log lines name this caller until the trace ends."""
+    """Set the caller of the current trace, whom log lines name until the trace ends."""
     _actor.set(actor)
 
 
@@ -49,7 +49,7 @@ def current_workspace_or_actor_id() -> str:
 
 
 class TraceFilter(logging.Filter):
-    """The trace id in log lines: a filter adds it to each record, with the caller (`api_key:key_…`) and the workspace."""
+    """The log filter that adds to each record its trace id, caller (`api_key:key_…`) and workspace."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.trace_id = _current.get() or "-"

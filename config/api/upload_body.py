@@ -84,7 +84,7 @@ def _parse(request: HttpRequest, boundary: bytes, form: _Form) -> None:
 
 
 class _Form:
-    """Collects the fields of an upload's multipart form while the parser reads it."""
+    """Collects the fields of an upload's multipart form while the parser reads the body."""
 
     def __init__(self, spool: UploadTempFiles) -> None:
         self.fields: dict[str, Any] = {}

@@ -166,7 +166,7 @@ class UploadTempFiles(contextlib.ExitStack[None]):
 
 
 def purge_upload_temp_files(older_than: timedelta) -> int:
-    """Remove temporary files of media uploads whose process was killed; returns the number of removed files."""
+    """Remove the temporary files of uploads whose process was killed; returns the number of removed files."""
     before = (timezone.now() - older_than).timestamp()
     removed = 0
     for path in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():

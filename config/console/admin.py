@@ -138,7 +138,7 @@ admin.site.register(
 
 
 def _asks(name: str, warning: str) -> Any:
-    """Return the library's admin action of periodic tasks with this name, with a page that asks before it runs."""
+    """Return the admin action of periodic tasks with this name, with a confirmation page before it runs."""
     action = getattr(PeriodicTaskAdmin, name)
     return admin.action(description=action.short_description)(requires_confirmation(warning)(action))
 

@@ -1,4 +1,4 @@
-"""The checks of a deployment by `manage.py doctor`: settings, database, workers, storage, e-mail and other parts."""
+"""The checks that `manage.py doctor` runs, each a function: settings, database, workers, storage, e-mail and other parts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OLDEST_POSTGRESQL = 140_000  # what Django 5.2 asks for
 
 
 class FindingLevel(StrEnum):
-    """How serious a finding of `manage.py doctor` is; a fault makes the command fail."""
+    """How serious the finding of a doctor check is; a fault makes the command `manage.py doctor` fail."""
 
     OK = "ok"
     WARNING = "warning"
@@ -43,7 +43,7 @@ class FindingLevel(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check of `manage.py doctor`; `todo` tells the operator what to do, or is empty."""
+    """The finding of one doctor check; `todo` tells the operator what to do, or is empty."""
 
     level: FindingLevel
     what: str
@@ -52,12 +52,12 @@ class Finding:
 
 
 def _ok_if(condition: bool, what: str, found: str, todo: str, *, otherwise: FindingLevel = FindingLevel.FAULT) -> Finding:
-    """Return a `manage.py doctor` result: OK if `condition` is true, else the level `otherwise` and the advice `todo`."""
+    """Return the finding of a doctor check: OK if `condition` is true, else the level `otherwise` and the advice `todo`."""
     return Finding(FindingLevel.OK, what, found) if condition else Finding(otherwise, what, found, todo)
 
 
 def run_doctor_checks() -> Iterator[Finding]:
-    """Run all checks of `manage.py doctor` and yield their findings; a check that raises an exception counts as a fault."""
+    """Run all doctor checks and yield their findings; a check that raises an exception counts as a fault."""
     for name, check in CHECKS.items():
         try:
             yield from check(name)
@@ -68,7 +68,7 @@ def run_doctor_checks() -> Iterator[Finding]:
 
 
 def _settings(name: str) -> Iterator[Finding]:
-    """Report invalid settings and a missing ADMIN_TOKEN for `manage.py doctor`, but no malware scanner problems."""
+    """Doctor's check of the settings: report invalid ones and a missing ADMIN_TOKEN, but no malware scanner problems."""
     problems = check_settings(None)
     if settings.PRODUCTION:
         problems += [each for each in checks.run_checks(include_deployment_checks=True) if each not in problems]

@@ -29,7 +29,7 @@ VisibleRowsOfModel = Callable[[type[Model]], QuerySet[Any]]
 
 @dataclass(frozen=True)
 class FoundRows:
-    """The rows of one kind that the console's search has found, at most ten, newest first.
+    """The rows of one kind that the console's search found: at most ten, newest first.
 
     `incomplete`: there are more, or older rows were not searched.
     """
@@ -40,7 +40,7 @@ class FoundRows:
 
 
 def find_rows(words: str, visible_rows_of: VisibleRowsOfModel) -> list[FoundRows]:
-    """Return the rows that contain these words, by kind: users, workspaces, accounts, post groups, and keys by their prefix.
+    """Return the rows that the console's search finds by words, by kind: users, workspaces, accounts, posts, key prefixes.
 
     With `wrk_` ids among the words, only the texts of these workspaces are searched. Without words, nothing is found.
     `visible_rows_of` returns the rows of a model that the operator may see.

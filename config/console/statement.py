@@ -25,7 +25,7 @@ from workspaces.models import Workspace
 
 
 class CorrectionForm(forms.Form):
-    """The form of the statement's page that proposes a credit or a charge."""
+    """The console's form, on a month's statement, that proposes a correction: a credit or a charge."""
 
     kind = forms.ChoiceField(choices=[("credit", "Credit to the customer"), ("charge", "Charge to the customer")])
     cents = forms.IntegerField(min_value=1, max_value=100_000_00, label="Amount in cents")
@@ -56,7 +56,7 @@ def _csv(statement: Any) -> StreamingHttpResponse:
 
 
 def _propose(request: HttpRequest, workspace: Workspace, month: date, entered: dict[str, Any]) -> bool:
-    """Propose the correction that the form asks for and say so; return False with a message if it is refused."""
+    """Propose the correction that the statement's form asks for; return False with a message if it is refused."""
     if not request.user.has_perm("billing.change_correction"):
         raise PermissionDenied
     cents = -entered["cents"] if entered["kind"] == "credit" else entered["cents"]

@@ -19,7 +19,7 @@ CHECK_SECONDS = 15.0
 
 
 class ClockMonitor:
-    """Compares the clocks of this machine and the database every CHECK_SECONDS."""
+    """Watches whether the clock of this machine agrees with that of the database, every CHECK_SECONDS."""
 
     def __init__(self) -> None:
         self._checked_at = -CHECK_SECONDS

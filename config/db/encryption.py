@@ -27,11 +27,11 @@ class EncryptedJSONField(models.TextField):
         setattr(cls, name, _OpensWhenRead(self))
 
     def seal(self, pk: str, value: Any) -> Sealed:
-        """Return the value encrypted for the row with this primary key, as the column stores it."""
+        """Return the value as this EncryptedJSONField stores it: encrypted for the row with this primary key."""
         return encrypt_for_row(self._row(pk), value)
 
     def open(self, pk: str, sealed: str) -> Any:
-        """Return the decrypted value of the row with this primary key. Raises SealedValueError."""
+        """Return the decrypted value of this EncryptedJSONField in the row with this primary key. Raises SealedValueError."""
         return decrypt_for_row(self._row(pk), sealed)
 
     def reencrypt_if_outdated(self, pk: str, sealed: str) -> Sealed | None:

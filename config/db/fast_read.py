@@ -65,7 +65,7 @@ def read_rows(sql: str, params: Sequence[Any], converters: ColumnConverters) -> 
 
 
 def cursor_for_prepared_statements(*, numbered: bool = False) -> CursorWrapper:
-    """Return a database cursor; on PostgreSQL one that can prepare its statements, which Django's own cannot.
+    """Return a fast cursor; on PostgreSQL it can prepare its statements, which a cursor of Django cannot.
 
     With `numbered`, its placeholders are `$1`, `$2` and so on, which spares the driver the parsing of long statements.
     """

@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 class _Table:
-    """A table of a SELECT: its model, the path of foreign keys to it, and the place of its columns in each row.
+    """A table of a FixedSelect: its model, the path of foreign keys to it, and the place of its columns in each row.
 
     `key` is the last foreign key of the path, and `owner` the path of the table that has it.
     """
@@ -35,7 +35,7 @@ class _Table:
         self.named_tuple: Any = namedtuple(f"{model.__name__}Values", self.names)  # type: ignore[misc]
 
     def instance(self, row: Sequence[Any]) -> Any:
-        """Return the instance that Model.from_db makes of a row, without its signals, which take most of its time."""
+        """Return the model instance that FixedSelect makes of a row, as Model.from_db does, but without slow signals."""
         made = self.model.__new__(self.model)
         made._state = ModelState()
         made._state.db, made._state.adding = DEFAULT_DB_ALIAS, False
@@ -95,11 +95,11 @@ class FixedSelect(Generic[Row]):
         return found
 
     def first(self, *values: Any) -> Row | None:
-        """Run the SELECT with these values and return its first row, or None."""
+        """Run this FixedSelect with these values and return its first row, or None."""
         return next(iter(self(*values)), None)
 
     def named_tuples(self, *values: Any) -> list[tuple[Any, ...]]:
-        """Run the SELECT with these values; return for each row a named tuple of each table's columns, not instances."""
+        """Run this FixedSelect with these values; return for each row a named tuple of each table's columns."""
         return [tuple(each.named_tuple._make(row[each.columns]) for each in self._tables) for row in self._rows(values)]
 
     def _rows(self, values: tuple[Any, ...]) -> Sequence[Sequence[Any]]:

@@ -25,7 +25,7 @@ _PLAIN_FIELDS = (
 
 
 class GivenRows:
-    """The columns of the rows that a statement is given, as a common table expression `given`: their names and fields."""
+    """The columns of rows that an SQL statement is given as the common table expression `given`: names and fields."""
 
     def __init__(self, names: Sequence[str], fields: Sequence[Any]) -> None:
         self.names = list(names)

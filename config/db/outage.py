@@ -1,4 +1,4 @@
-"""Database outages: the exceptions by which they show, and a function that repeats an important write during one."""
+"""Database outages: the exceptions that show one, and a function that repeats an important write during one."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class RetentionRule(Protocol):
     name: ClassVar[str]
 
     def count(self) -> int:
-        """Return how many database rows have expired by this rule; every class of retention rules has this method."""
+        """Return how many database rows have expired by this RetentionRule."""
 
     def purge(self, limit: int) -> int:
         """Delete up to `limit` expired rows of this retention rule in a short transaction, and return their number."""

@@ -89,7 +89,7 @@ def build_counter_add_write(
 
 
 def build_delete_write(model: type[models.Model], field: str, values: Sequence[str]) -> Write:
-    """Return the Write that deletes the rows of which the field has one of these values, if there are any."""
+    """Return the Write that deletes the rows whose field has one of these values, if there are any."""
     table, key = _quoted(model._meta.db_table), _quoted(str(model._meta.pk.column))
     condition = in_list_condition(quoted_column(model._meta.get_field(field)))
     sql = f"DELETE FROM {table} WHERE {condition} RETURNING {key}"  # noqa: S608 - only names from the models
@@ -143,7 +143,7 @@ def run_write(write: Write) -> list[Any]:
 
 @lru_cache(maxsize=1000)
 def _joined(statements: tuple[str, ...], counted: tuple[bool, ...], numbered: bool) -> str:
-    """Return one statement with these as CTEs, which divides by zero if a counted one affects another number of rows.
+    """Return one SQL statement that runs several Writes as CTEs; if one affects a wrong number of rows, it divides by zero.
 
     The numbers of rows are its last parameters. CASE evaluates its conditions in order, and a CTE runs when it is first
     read, so the statements run in their order. With `numbered`, the placeholders are `$1`, `$2` and so on.

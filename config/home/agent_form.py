@@ -26,12 +26,12 @@ ALL_ACCOUNTS, CHOSEN_ACCOUNTS = "all", "chosen"
 
 
 def agent_mode_choices(*modes: AgentMode) -> list[tuple[str, SafeString]]:
-    """Return the choices of a form for the mode of an agent, with what each mode means."""
+    """Return the choices of the agent's mode in the dashboard form, with what each mode means."""
     return [(mode, format_html_lazy("<span><strong>{}</strong><br>{}</span>", *MODE_LABELS[mode])) for mode in modes]
 
 
 class AgentRulesForm(forms.Form):
-    """The fields that all forms of an agent have: its name, and the social media accounts that it may be limited to."""
+    """The dashboard form fields that all forms of an agent share: its name, and the accounts that it may be limited to."""
 
     name = forms.CharField(
         max_length=200, label=_("Name"), help_text=_("Shown in the log and with the agent's posts and approvals.")
@@ -159,7 +159,7 @@ def _initial_values(agent: Agent) -> dict[str, Any]:
 
 
 def account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Return the social accounts that the form of an agent offers, including chosen ones that were deleted since."""
+    """Return the accounts that the dashboard form of an agent offers, including chosen ones that were deleted since."""
     rows = accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
     named = {row.id: _account_name(row) for row in rows}
     return list(({each: gettext("Deleted account (%(id)s)") % {"id": each} for each in chosen} | named).items())

@@ -94,7 +94,7 @@ def _post(page: WorkspacePage, group: PostGroup) -> NeedForAttention:
 
 
 def _missed_posts(page: WorkspacePage, count: int) -> Iterator[NeedForAttention]:
-    """Yield a need for attention for all posts whose times were missed, which are sent or left on a page of their own."""
+    """Yield a need for attention for posts that missed their times; on their page, a person sends or leaves them."""
     if count:
         sentence = ngettext(
             "1 post has missed its time, because the service was down or stopped. Send it now, or leave it.",

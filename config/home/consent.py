@@ -49,7 +49,7 @@ ENTERED_CODES_PER_MINUTE = 10  # for each person, so that nobody can guess the c
 
 
 class DecisionHandler(Protocol):
-    """Tells an OAuth client what a person has decided: `allow` also makes the agent, `deny` only answers."""
+    """Tells an OAuth client the decision on the consent page: `allow` also creates the agent, `deny` only answers."""
 
     def allow(self, page: WorkspacePage, choices: dict[str, Any]) -> HttpResponse: ...
 
@@ -60,7 +60,7 @@ class DecisionHandler(Protocol):
 @never_cache
 @login_required
 def authorize(request: HttpRequest) -> HttpResponse:
-    """Page of consent: what an OAuth client asks for, and the form to allow it. The client's parameters are in the query."""
+    """The consent page /oauth/authorize: what an OAuth client asks for, and the form to allow it."""
     parameters = [(name, str(value)) for name, values in request.GET.lists() for value in values]
     try:
         requested = server.read_authorization_request(parameters, asked_by=str(request.user.pk))
@@ -72,7 +72,7 @@ def authorize(request: HttpRequest) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
-    """Answer a wrong request of an OAuth client: by redirect to a program on the person's computer, else by a page.
+    """Answer an invalid request for consent: by redirect to a program on the person's computer, else by a page.
 
     Anybody can register a client, so a redirect to a website follows only a person's click (RFC 9700, section 4.11.2).
     """
@@ -98,7 +98,7 @@ def begin_device_flow_or_ask_for_code(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def decide_about_device_code(request: HttpRequest) -> HttpResponse:
-    """Page of consent in the device flow: what the client with the entered code asks for, and the form to allow it."""
+    """The consent page of the device flow: what the client with the entered code asks for, and the form to allow it."""
     bucket = rate_limit.Bucket(f"device-code:{request.user.pk}", ENTERED_CODES_PER_MINUTE)
     if not rate_limit.apply_rate_limits(bucket).allowed:
         return api_error_page(request, RateLimited())
@@ -150,7 +150,7 @@ class _RedirectDecisionHandler:
 
 
 class _DeviceFlowDecisionHandler:
-    """Stores the decision for an OAuth client of the device flow."""
+    """Stores the decision on the consent page for an OAuth client of the device flow, which asks for it later."""
 
     def __init__(self, entered_code: str) -> None:
         self._entered_code = entered_code
@@ -227,7 +227,7 @@ def _consent_page(
 
 
 def _form_targets(redirect: RedirectUri | None) -> tuple[str, ...]:
-    """Return where the consent form may lead by redirects, for the Content-Security-Policy."""
+    """Return the addresses to which the consent form may redirect, for the Content-Security-Policy."""
     if redirect is None:
         return ()
     if not redirect.is_loopback:

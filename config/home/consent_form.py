@@ -26,7 +26,7 @@ FIELDS_OF_NEW_AGENT = ("name", "default_mode", "accounts_from", "accounts", "mon
 
 
 class ConsentForm(AgentRulesForm):
-    """The form of an agent that is made for an OAuth client. It has careful values at first, and asks for a last day.
+    """The consent form for an OAuth client's new agent; it proposes careful values, and requires a last day.
 
     The access ends at the end of that day in the workspace's time zone. `agents` are those as which the client was connected
     earlier: at first the latest is chosen, to be connected again with its settings.

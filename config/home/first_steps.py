@@ -19,7 +19,7 @@ INVITATION_DAYS = 14  # how long the invitation alone keeps the checklist on the
 
 @dataclass(frozen=True)
 class FirstStep:
-    """A step with which a workspace begins, and whether it is done."""
+    """A step in the checklist of a new workspace, and whether it is done."""
 
     title: str
     reason: str

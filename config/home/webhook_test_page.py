@@ -53,7 +53,7 @@ def publish_sandbox_post_to_test_webhook(page: WorkspacePage) -> HttpResponse:
 
 
 def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse:
-    """Publish the webhook test's post in the sandbox, and redirect to the page that shows the post's webhook deliveries."""
+    """Publish the sandbox post of the webhook test, and redirect to the page of its webhook deliveries."""
     text = TEST_TEXT + OUTCOMES[ending][1]
     account = _account(page, text)
     body = {

@@ -15,7 +15,7 @@ JITTER = 0.2
 
 
 def retry_pause_from_list(schedule: Sequence[float], failures: int, *, retry_after: float = 0.0) -> timedelta | None:
-    """Return the backoff before a failed job is tried again, from a list of pauses; None if it is not tried again.
+    """Return the backoff after a number of failures from a list of pauses; None if the job is not tried again.
 
     `schedule` lists the pauses in seconds. `retry_after` is the minimum pause, in seconds.
     """
@@ -26,7 +26,7 @@ def retry_pause_from_list(schedule: Sequence[float], failures: int, *, retry_aft
 
 
 def exponential_retry_pause(failures: int, *, first: float, longest: float, retry_after: float = 0.0) -> timedelta:
-    """Return the backoff before a failed job is tried again: `first` seconds, doubled each time up to `longest`.
+    """Return the exponential backoff after a number of failures: `first` seconds, doubled each time up to `longest`.
 
     It has no jitter. `retry_after` is the minimum pause, in seconds.
     """

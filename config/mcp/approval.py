@@ -46,7 +46,7 @@ def is_call_repeated_after_approval_request(rpc: RpcRequest, caller: Caller) -> 
 
 
 def approval_required_result(rpc: RpcRequest, caller: Caller, url: str) -> dict[str, Any]:
-    """Return the result that asks the client to show a person the page of the post to approve."""
+    """Return the MCP result `input_required`, which asks the client to show the page of the post to approve."""
     return {
         "resultType": "input_required",
         "inputRequests": request_to_open_approval_page(url),
@@ -55,7 +55,7 @@ def approval_required_result(rpc: RpcRequest, caller: Caller, url: str) -> dict[
 
 
 def request_to_open_approval_page(url: str) -> dict[str, Any]:
-    """Return the request to a client that a person opens the page of the post to approve."""
+    """Return the MCP request that asks the client to let a person open the page of the post to approve."""
     message = "This post goes out only if you approve it. Open its page, read it, and approve or reject it there."
     params = {"mode": "url", "message": message, "url": url}
     return {"approval": {"method": "elicitation/create", "params": params}}

@@ -32,7 +32,7 @@ def task_created_result(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_task_method(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
-    """Run one of TASK_METHODS. What clients answer to the request of a task is ignored, because only a person can approve.
+    """Run an MCP method for approval tasks (TASK_METHODS). Answers of the client do not count: only a person can approve.
 
     Raises RpcError, also if there is no such task.
     """
@@ -73,7 +73,7 @@ def _task(task_id: str, content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _used(rpc: RpcRequest, caller: Caller, tool: str, **arguments: str) -> dict[str, Any]:
-    """Return the answer of the tool that an approval task uses. Raises RpcError with the tool's message if it is refused."""
+    """Return the answer of the tool that an approval task runs. Raises RpcError with the tool's message if it is refused."""
     try:
         return TOOLS[tool].call(caller, arguments)
     except Exception as error:

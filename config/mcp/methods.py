@@ -38,7 +38,7 @@ CACHE_HINTS = {"ttlMs": 300_000, "cacheScope": "private"}
 
 
 def run_method_as_json(rpc: RpcRequest, caller: Caller) -> str:
-    """Run the method of a request and return its result as JSON. Raises RpcError."""
+    """Run the MCP method of a request and return its result as JSON. Raises RpcError."""
     if rpc.method == "tools/call":
         return _json(_call_tool(rpc, caller), current=rpc.is_current_revision)
     if rpc.method in TASK_METHODS and rpc.is_current_revision:

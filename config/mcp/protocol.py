@@ -92,7 +92,7 @@ def _short_name(text: str) -> str | None:
 
 
 def parse_and_check_request(body: Any, headers: Mapping[str, str]) -> RpcRequest:
-    """Check a parsed request body and its headers, and return the request. Raises RpcError."""
+    """Parse a JSON-RPC request of an MCP client, and check its body and headers. Raises RpcError."""
     if not isinstance(body, dict):
         raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request or notification.")
     rpc_id = body.get("id")

@@ -21,7 +21,7 @@ PLAN_HASH_LENGTH = len("sha256:") + 12  # as much of it as a person compares
 
 
 def post_line(group: PostGroup, workspace: Workspace) -> str:
-    """Return the line that describes a post in a notice e-mail: its platforms and times, but not its text."""
+    """Return the line of a notice e-mail that describes a post: its platforms and times, but not its text."""
     names = dict.fromkeys(get_adapter(target.platform).label for target in group.targets.all())
     first = group.earliest_scheduled_at
     words = gettext("To %(platforms)s, for %(time)s, created %(created)s")
@@ -35,7 +35,7 @@ def post_line(group: PostGroup, workspace: Workspace) -> str:
 
 
 def plan_hash_line(group: PostGroup) -> str:
-    """Return the beginning of the hash of a post's plan, for a notice e-mail; the page of the post shows the whole hash."""
+    """Return the line of a notice e-mail with the beginning of the hash of a post's plan; the post's page shows all of it."""
     return gettext("Plan %(hash)s…") % {"hash": group.plan_hash[:PLAN_HASH_LENGTH]} if group.plan_hash else ""
 
 
@@ -65,6 +65,6 @@ def budget_line(use: WorkspaceBudgetUse) -> str:
 
 
 def time_with_zone_name(moment: datetime, workspace: Workspace) -> str:
-    """Return a time in the workspace's time zone, with the zone's name, in the language of the e-mail."""
+    """Return a time, for a line of a notice e-mail, in the workspace's time zone and with the zone's name."""
     local = timezone.localtime(moment, ZoneInfo(workspace.default_timezone))
     return f"{format_date(local, 'j M Y, H:i')} ({workspace.default_timezone})"

@@ -84,7 +84,7 @@ class Digest(models.Model):
 
 
 class Notice(models.Model):
-    """The model of notices, each reported once by e-mail, such as a failed post; `occurrence` is the key against repeats.
+    """The model of notices, such as of a failed post, each reported once by e-mail; `occurrence` and `at` identify the event.
 
     `about` is the id of the affected resource, "" for a budget. `settled_at` is when it was reported, or found resolved.
     """

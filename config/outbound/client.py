@@ -58,7 +58,7 @@ def request(
     timeout: float = 30.0,
     max_bytes: int = 1_000_000,
 ) -> Response:
-    """Send one outbound HTTP request and return the response; a redirect is returned, not followed.
+    """Send one outbound HTTP request with this blocking client; a redirect is returned, not followed.
 
     The body is a value for JSON (`json`), or `data`: bytes, a text, the fields of a form, or an open file, which is streamed.
     `params` are added to the URL's query. Fields and parameters that are None are left out. `timeout` limits the whole
@@ -90,7 +90,7 @@ def download(
 
 
 def build_multipart_body(fields: Mapping[str, Any]) -> MultipartEncoder:
-    """Return the multipart/form-data body of an outbound HTTP request; its files are read only while they are sent.
+    """Return a multipart/form-data body for this HTTP client; its files are read only while they are sent.
 
     A file is `(filename, opened file, mime type)`. Send the body's `content_type` as the Content-Type header.
     """

@@ -21,7 +21,7 @@ def total_deadline(seconds: float) -> Iterator[None]:
 
 
 def earliest_deadline(timeout: float) -> float:
-    """Return the time (time.monotonic) by which an outbound request with this time-out must end."""
+    """Return when an outbound request must end (time.monotonic): by the common deadline, or its time-out if earlier."""
     return min(_deadline.get(), time.monotonic() + timeout)
 
 

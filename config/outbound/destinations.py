@@ -134,7 +134,7 @@ def require_allowed_addresses(host: str, addresses: list[str]) -> None:
 
 @lru_cache(maxsize=1000)  # a busy receiver's host is parsed twice for each delivery
 def _canonical_host(text: str) -> tuple[str, bool]:
-    """Return the host of a URL in canonical form, and whether it is an IP address."""
+    """Return the host of a destination's URL in canonical form, and whether it is an IP address."""
     try:
         if text.startswith("["):
             return str(IPv6Address(text[1:-1])), True
@@ -169,7 +169,7 @@ def _admitted_loopback(host: str) -> bool:
 
 
 def is_public_address(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Return whether an IP address is valid, public and not a multicast address."""
+    """Return whether a destination's IP address is valid, public and not a multicast address."""
     address = _parse_address(ip)
     if address is None or any(address in network for network in _REFUSED):
         return False
@@ -179,7 +179,7 @@ def is_public_address(ip: str | IPv4Address | IPv6Address) -> bool:
 
 
 def is_loopback_address(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Return whether an IP address is a loopback address (127.0.0.0/8 or ::1); IPv4-mapped IPv6 addresses are not."""
+    """Return whether a destination's IP address is loopback (127.0.0.0/8 or ::1); IPv4-mapped IPv6 addresses are not."""
     address = _parse_address(ip)
     if isinstance(address, IPv4Address):
         return address.is_loopback

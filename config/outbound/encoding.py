@@ -61,7 +61,7 @@ def _encoded_fields(fields: Mapping[str, Any]) -> str:
 
 
 def _length(body: Any) -> int:
-    """Return how many bytes are still to be read from a body, which may not be a file but know its length (`len`)."""
+    """Return how many bytes of a body, which is a file or has the attribute `len`, are still to be read and encoded."""
     if hasattr(body, "len"):
         return int(body.len)
     start = body.tell()

@@ -56,12 +56,12 @@ def check_address_free(host: str, port: int) -> None:
 
 
 def join_host_and_port(host: str, port: int) -> str:
-    """Return `host:port` for the startup of the service, in URLs and for gunicorn; an IPv6 address gets brackets."""
+    """Return `host:port` for the start of `manage.py up`, in URLs and for gunicorn; an IPv6 address gets brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def host_to_connect_to(host: str) -> str:
-    """Return the host for the startup check: `host`, or loopback if `host` stands for all addresses of this machine."""
+    """Return the host to which the startup check connects: `host`, or loopback if `host` means all addresses."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (compared, not bound)
 
 

@@ -47,7 +47,7 @@ def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_fou
 
 
 def get_or_create_secrets_for_deliveries(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
-    """Return the signing secrets for the given webhook deliveries by workspace; missing secrets are created.
+    """Return the secrets that sign the claimed webhook deliveries, by workspace; creates missing ones.
 
     Deleted workspaces are left out.
     """

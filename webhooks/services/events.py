@@ -23,7 +23,7 @@ DELIVER_LOOP_NAME = "deliver"
 
 @dataclass(frozen=True, kw_only=True)
 class NewEvent:
-    """A webhook event that a service is about to emit.
+    """A webhook event that is to be stored: its kind, what it is about, and where to send it.
 
     `data` is the payload's `data` without target_id: `{"post_group": GROUP}`. `sequence` counts up within the group. An event
     without a `url` is stored but not delivered.

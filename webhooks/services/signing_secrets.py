@@ -92,7 +92,7 @@ _secrets_by_workspace = FixedSelect(SigningSecret, where_in="workspace")
 
 
 def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:
-    """Return the given workspaces' webhook signing secrets; missing secrets are created.
+    """Return the rows of the given workspaces' webhook signing secrets; creates missing ones.
 
     This is safe if several calls do so at once.
     """

@@ -20,7 +20,7 @@ UNCONFIRMED_TTL = timedelta(days=1)
 
 
 class NoSuchOperator(Exception):
-    """The error when `manage.py reset_second_factor` finds no operator with the given user name."""
+    """The error when a second factor is to be removed, but no operator has the given user name."""
 
 
 def remove_second_factor_and_sessions(name: str) -> bool:

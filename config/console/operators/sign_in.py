@@ -43,7 +43,7 @@ def satisfies_second_factor_rule(request: HttpRequest) -> bool:
 
 
 class PasswordStep(LoginView):
-    """The first sign-in page of an operator: name and password."""
+    """The first sign-in page of an operator in the console, which asks for name and password."""
 
     template_name = "admin/login.html"
     authentication_form = AdminAuthenticationForm
@@ -122,7 +122,7 @@ class SecondFactorStep(FormView):
 
 
 class CodeStep(SecondFactorStep):
-    """The second sign-in page of an operator: a code of the authenticator app, or a recovery code."""
+    """The second sign-in page of an operator in the console, which asks for an app's code or a recovery code."""
 
     template_name = "admin/second_factor.html"
     title = "Second factor"

@@ -1,4 +1,4 @@
-"""`manage.py doctor`: checks each part of this deployment and tells operators what to do about problems."""
+"""`manage.py doctor`: the command that prints what the checks in config/console/doctor.py have found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.console.doctor import FindingLevel, run_doctor_checks
 
 
 class Command(BaseCommand):
-    """The command `manage.py doctor`, which prints the result of each check and exits with an error if one found a fault."""
+    """The command `manage.py doctor`: prints each finding, and exits with an error if one of them is a fault."""
 
     help = "Checks settings, database, broker, workers, scanner, storage, providers, mail and sign-in of this deployment."
     requires_system_checks = []  # it runs them as one of its own checks

@@ -22,7 +22,7 @@ class AddMediaArguments(StrictSerializer):
 
 
 def add_media(caller: Caller, **arguments: Any) -> dict[str, Any]:
-    """Run the MCP tool add_media: fetch, scan and store a file. An agent in dry_run mode learns only if it is accepted."""
+    """Run the MCP tool add_media: fetch, scan and store a file. In dry_run mode, return only whether it is accepted."""
     dry_run = caller.mode == AgentMode.DRY_RUN
     asset = upload_media(caller=caller, workspace_id=workspace_id_of(caller), dry_run=dry_run, **arguments)
     serializer = MediaToCreateSerializer if dry_run else MediaSerializer

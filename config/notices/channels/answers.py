@@ -33,7 +33,7 @@ class AttemptResult:
 
 
 def result_of_attempt(channel: NoticeChannel, outcome: AttemptOutcome) -> AttemptResult:
-    """Return what the answer of a notice channel's service to a message means."""
+    """Return what the answer to a message of a notice channel means: sent, to be tried again, given up or refused."""
     if outcome.verdict is DeliveryVerdict.DELIVERED:
         return AttemptResult(MessageVerdict.SENT)
     refused = outcome.verdict is DeliveryVerdict.REFUSED
@@ -53,7 +53,7 @@ def result_of_attempt(channel: NoticeChannel, outcome: AttemptOutcome) -> Attemp
 
 
 def _platform_error(channel: NoticeChannel, response: Response) -> tuple[PlatformHttpError, PlatformError | None]:
-    """Return an error response of Slack or Telegram, and what it means if it has a meaning of its own there."""
+    """Return the error response of Slack or Telegram to a message, and its special meaning there, if it has one."""
     if channel.kind == ChannelKind.SLACK:
         refusal = slack.WebhookError(response)
         return refusal, slack.ERRORS.platform_specific_error(refusal)

@@ -64,7 +64,7 @@ def claim_messages(messages: QuerySet[ChannelMessage], *, limit: int) -> list[Ch
 
 
 def increment_attempt_counts(messages: Sequence[ChannelMessage]) -> None:
-    """Count the attempts to send claimed messages that begin now, so that those which end with the worker count too."""
+    """Add one to the attempts of queued channel messages that are sent now, so that an attempt counts if the worker dies."""
     with transaction.atomic():
         rows = ChannelMessage.objects.filter(pk__in=[message.pk for message in messages])
         _lock_in_order(rows)
@@ -74,7 +74,7 @@ def increment_attempt_counts(messages: Sequence[ChannelMessage]) -> None:
 
 
 def get_or_create_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str, tuple[str, ...]]:
-    """Return the secrets that sign those queued channel messages that are webhooks, by workspace, without deleted ones."""
+    """Return the secrets that sign those queued channel messages that are webhooks, by workspace; creates missing ones."""
     channels = [message.channel for message in messages if message.channel.kind == ChannelKind.WEBHOOK]
     return get_or_create_signing_secrets(
         channel.workspace_id for channel in channels if channel.workspace.status != WorkspaceStatus.DELETED
@@ -130,7 +130,7 @@ def record_outcome(message: ChannelMessage, outcome: AttemptOutcome | AttemptRes
 
 
 def give_up_waiting_messages(channel: NoticeChannel) -> None:
-    """Give up the messages that wait to be sent to a notice channel, which is locked because it is paused or removed."""
+    """Give up the queued messages of a notice channel, which is locked because it is paused or removed."""
     waiting = channel.messages.filter(due_at__isnull=False)
     _lock_in_order(waiting)
     waiting.update(due_at=None, lease_until=None, body=None, last_error=PAUSED_REASON)

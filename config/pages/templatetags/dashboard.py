@@ -183,5 +183,5 @@ def pager(context: dict[str, Any], next_cursor: str | None) -> dict[str, Any]:
 @register.simple_tag
 @cache
 def menu_icon(name: str, size: int) -> str:
-    """Return the icon of a page in the menu; cached, because every page shows two dozen, and heroicons draws each again."""
+    """Template tag: return the icon of a page in the menu; cached, because a page shows two dozen of them."""
     return heroicon_outline(name, size=size)
