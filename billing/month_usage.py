@@ -137,7 +137,7 @@ def spent_ledger_entries_of_month(*, caller: Caller, workspace_id: str, at: date
     return spent_ledger_entries(workspace_id=workspace_id, month=utc_month_of(at)).order_by("day", "pk")
 
 
-def corrections_of_month(*, caller: Caller, workspace_id: str, at: datetime) -> list[Correction]:
+def approved_corrections_of_month(*, caller: Caller, workspace_id: str, at: datetime) -> list[Correction]:
     """Return the approved corrections of a workspace's monthly usage, oldest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     rows = Correction.objects.filter(workspace_id=workspace_id, month=utc_month_of(at), status=Correction.Status.APPROVED)

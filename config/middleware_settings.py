@@ -7,7 +7,7 @@ MIDDLEWARE = [
     "config.api.middleware.AccessLogMiddleware",
     "config.api.middleware.ClientAddressMiddleware",
     "config.pages.security_headers.SecurityHeadersMiddleware",
-    "config.api.middleware.PlainHttpTokenMiddleware",  # before the redirect to https
+    "config.api.middleware.RefuseTokenOverPlainHttpMiddleware",  # before the redirect to https
     "django.middleware.security.SecurityMiddleware",
     "config.api.middleware.BodyLimitMiddleware",
     "config.pages.api_or_page.ApiOrPageMiddleware",

@@ -97,7 +97,9 @@ def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 2
         spend_cap=month.spend_cap,
         bar=BudgetBar.from_cap_status(month.spend_cap),
         totals=month.totals,
-        corrections=month_usage.corrections_of_month(**asked, at=at) if platforms != month.totals["by_platform"] else [],
+        corrections=month_usage.approved_corrections_of_month(**asked, at=at)
+        if platforms != month.totals["by_platform"]
+        else [],
         days=day_bars(days),
         most_expensive_day=max(days, key=lambda each: each.spend_cents),
         platforms=[(each, percent_of(each["spend_cents"], spent)) for each in platforms],

@@ -117,7 +117,7 @@ def _network(proxy: str) -> IPv4Network | IPv6Network:
     return ip_network(proxy, strict=False)
 
 
-class PlainHttpTokenMiddleware(MiddlewareMixin):
+class RefuseTokenOverPlainHttpMiddleware(MiddlewareMixin):
     """The middleware that refuses requests with a token over plain http in production.
 
     A redirect would hide the mistake: the client would continue to send its token unencrypted.

@@ -132,7 +132,7 @@ class MetricsServer(bootsteps.StartStopStep):
         if not settings.WORKER_METRICS_ADDRESS:
             return
         host, _, port = settings.WORKER_METRICS_ADDRESS.rpartition(":")
-        self._server = make_server(host.strip("[]"), int(port), metrics_wsgi_app, handler_class=_Handler)
+        self._server = make_server(host.strip("[]"), int(port), metrics_wsgi_app, handler_class=_SilentHandler)
         threading.Thread(target=self._server.serve_forever, name="metrics", daemon=True).start()
 
     def stop(self, parent: Any) -> None:
@@ -155,7 +155,7 @@ def metrics_wsgi_app(environ: dict[str, Any], start_response: Any) -> Iterable[b
         close_old_connections()
 
 
-class _Handler(WSGIRequestHandler):
+class _SilentHandler(WSGIRequestHandler):
     timeout = 10  # seconds
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (so it is called there)
