@@ -1,1 +1,1 @@
-"""The audit log: one entry for each write operation that a caller tried."""
+"""The package of the audit log, which has one entry for each write operation that a caller tried."""

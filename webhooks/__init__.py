@@ -1,1 +1,1 @@
-"""Webhooks: events, and their signed deliveries to the URLs of workspaces."""
+"""The package of webhooks: events, and their signed deliveries to the URLs of workspaces."""

@@ -50,7 +50,7 @@ class DeliveryFilterForm(forms.Form):
 
 @workspace_page()
 def list_deliveries(page: WorkspacePage) -> HttpResponse:
-    """Show the dashboard page that lists a workspace's webhook deliveries, filtered and newest first."""
+    """Dashboard page: list the workspace's webhook deliveries, filtered and newest first."""
     asked = page.request.GET
     form = DeliveryFilterForm(asked)
     form.is_valid()
@@ -74,14 +74,14 @@ def list_deliveries(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.get_signing_secret")
 def show_signing_secret(page: WorkspacePage) -> HttpResponse:
-    """Show the workspace's webhook signing secret on a dashboard page, in response to a submitted form (POST) only."""
+    """Dashboard page: show the workspace's webhook signing secret, in response to a submitted form (POST) only."""
     shown = services.read_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
     return page.render("webhooks/secret.html", secret=shown)
 
 
 @workspace_page("POST", operation="workspaces.rotate_signing_secret")
 def rotate_signing_secret(page: WorkspacePage) -> HttpResponse:
-    """Replace the workspace's webhook signing secret, and show the new secret on a dashboard page.
+    """Dashboard page: replace the workspace's webhook signing secret, and show the new secret.
 
     If the form is submitted twice, the secret is replaced only once.
     """
@@ -99,7 +99,7 @@ def rotate_signing_secret(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page()
 def show_delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """Show the dashboard page of one webhook delivery: attempts, headers, payload and the receiver's last response."""
+    """Dashboard page: show one webhook delivery, with attempts, headers, payload and the receiver's last response."""
     found = _delivery_on(page, delivery_id)
     now = timezone.now()
     payload = json.dumps(json.loads(bytes(found.event.payload)), indent=2, ensure_ascii=False)
@@ -117,7 +117,7 @@ def show_delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="webhooks.replay")
 def replay_delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """Send a webhook delivery again when its replay button on the dashboard page is clicked."""
+    """Dashboard page: send a webhook delivery again, when its replay button is clicked."""
     found = _delivery_on(page, delivery_id)
     submit_once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
     return page.success_redirect(gettext("The delivery is being sent again."), "delivery", delivery_id=found.id)

@@ -16,7 +16,7 @@ def parse_ip_address(address: str) -> IPv4Address | IPv6Address:
 
 
 def rate_limit_address(request: HttpRequest) -> str:
-    """Return the address by which a client without a token is counted: its IPv4 address, or the /64 of its IPv6 address.
+    """Return the address by which rate limits count a client without a token: its IPv4 address, or the /64 of its IPv6 one.
 
     Returns "" if the client has no IP address.
     """

@@ -31,7 +31,7 @@ TIMEZONES = frozenset(
 
 
 class Text(serializers.CharField):
-    """A serializer field for a JSON string, which is stored unchanged: spaces at its ends are not removed."""
+    """A strict serializer field for a JSON string, which is stored unchanged: spaces at its ends are not removed."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"trim_whitespace": False, **kwargs})
@@ -48,7 +48,7 @@ class Text(serializers.CharField):
 
 
 class Name(Text):
-    """A serializer field for a name that people read, stored without spaces at its ends; by default 1 to 200 characters."""
+    """A strict serializer field for a name that people read: by default 1 to 200 characters, stored without outer spaces."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"max_length": 200, **kwargs})
@@ -61,7 +61,7 @@ class Name(Text):
 
 
 class Identifier(Text):
-    """A serializer field for an id with a given prefix, such as `acc_01jd…`."""
+    """A strict serializer field for an id with a given prefix, such as `acc_01jd…`."""
 
     def __init__(self, prefix: str, **kwargs: Any) -> None:
         self.prefix = prefix
@@ -80,7 +80,7 @@ class Identifier(Text):
 
 @extend_schema_field(OpenApiTypes.BOOL)
 class Boolean(serializers.Field):
-    """A serializer field for JSON true or false; it refuses strings and numbers."""
+    """A strict serializer field for JSON true or false; it refuses strings and numbers."""
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
@@ -92,7 +92,7 @@ class Boolean(serializers.Field):
 
 
 class Integer(serializers.IntegerField):
-    """A serializer field for a JSON integer of at most 64 bits."""
+    """A strict serializer field for a JSON integer of at most 64 bits."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"min_value": -MAX_INT64 - 1, "max_value": MAX_INT64, **kwargs})
@@ -104,7 +104,7 @@ class Integer(serializers.IntegerField):
 
 
 class LocalTime(Text):
-    """A serializer field for a local time without a zone, to the minute, such as `2027-01-31T09:00`."""
+    """A strict serializer field for a local time without a zone, to the minute, such as `2027-01-31T09:00`."""
 
     def to_internal_value(self, data: Any) -> str:
         value = super().to_internal_value(data)
@@ -115,7 +115,7 @@ class LocalTime(Text):
 
 
 class Timestamp(serializers.DateTimeField):
-    """A serializer field for an RFC 3339 time with a UTC offset; answers are in UTC and end in Z."""
+    """A strict serializer field for an RFC 3339 time with a UTC offset; answers are in UTC and end in Z."""
 
     def to_internal_value(self, value: Any) -> datetime:
         if not isinstance(value, str) or not _RFC3339.fullmatch(value):
@@ -132,7 +132,7 @@ class Timestamp(serializers.DateTimeField):
 
 
 class Date(serializers.DateField):
-    """A serializer field for a calendar day, such as 2027-01-31."""
+    """A strict serializer field for a calendar day, such as 2027-01-31."""
 
     def to_internal_value(self, value: Any) -> date:
         try:
@@ -144,7 +144,7 @@ class Date(serializers.DateField):
 
 
 class Timezone(Text):
-    """A serializer field for the name of an IANA time zone."""
+    """A strict serializer field for the name of an IANA time zone."""
 
     def to_internal_value(self, data: Any) -> str:
         value = super().to_internal_value(data)
@@ -154,7 +154,7 @@ class Timezone(Text):
 
 
 class Choice(serializers.ChoiceField):
-    """A serializer field for one string of a fixed set."""
+    """A strict serializer field for one string of a fixed set."""
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -163,7 +163,7 @@ class Choice(serializers.ChoiceField):
 
 
 class StrictList(serializers.ListField):
-    """A serializer field for a JSON array."""
+    """A strict serializer field for a JSON array."""
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if not isinstance(data, list):
@@ -172,7 +172,7 @@ class StrictList(serializers.ListField):
 
 
 class StringMap(serializers.DictField):
-    """A serializer field for a JSON object of strings: at most 50 entries of 500 characters."""
+    """A strict serializer field for a JSON object of strings: at most 50 entries of 500 characters."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(child=Text(max_length=500, allow_blank=True), **kwargs)
@@ -186,7 +186,7 @@ class StringMap(serializers.DictField):
 
 
 class QueryInteger(Integer):
-    """A serializer field for an integer in a query string."""
+    """A strict serializer field for an integer in a query string."""
 
     def to_internal_value(self, data: Any) -> int:
         if not isinstance(data, str) or not re.fullmatch(r"-?[0-9]{1,19}", data):
@@ -195,14 +195,14 @@ class QueryInteger(Integer):
 
 
 class QueryBoolean(Boolean):
-    """A serializer field for `true` or `false` in a query string."""
+    """A strict serializer field for `true` or `false` in a query string."""
 
     def to_internal_value(self, data: Any) -> bool:
         return super().to_internal_value({"true": True, "false": False}.get(data, data))
 
 
 class FormBoolean(Boolean):
-    """A serializer field for `true` or `false` in the multipart form of an upload; `True` and `False` are accepted too."""
+    """A strict serializer field for `true` or `false` in an upload's multipart form; `True` and `False` are accepted too."""
 
     def to_internal_value(self, data: Any) -> bool:
         return super().to_internal_value({"true": True, "false": False}.get(data.lower(), data))

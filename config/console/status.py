@@ -74,7 +74,7 @@ def service_status() -> dict[str, Any]:
 
 
 def queue_statuses(now: datetime) -> list[QueueStatus]:
-    """Return the status of every queue of background jobs."""
+    """Return for the service's status that of every queue of background jobs."""
     beats = last_heartbeats_by_name()
     return [_queue(duty, now, beats.get(duty)) for duty in QUEUE_MODELS]
 

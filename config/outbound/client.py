@@ -1,4 +1,4 @@
-"""The HTTP client for requests to platforms; the type of its errors shows whether a request may be repeated.
+"""The blocking HTTP client for requests to platforms and downloads; the type of its errors shows what may be repeated.
 
 There are no redirects, proxies, netrc or cookies. Requests are encoded here, because a library such as requests takes three
 times the CPU time for them; http.client reads the answers. Every request uses a new connection. A reused one may be closing

@@ -1,4 +1,4 @@
-"""Services of webhooks: emit events, replay deliveries, and manage signing secrets."""
+"""The package of webhook services: store events, replay deliveries, and manage signing secrets."""
 
 from __future__ import annotations
 

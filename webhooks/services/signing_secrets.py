@@ -23,7 +23,7 @@ ROTATION_OVERLAP = timedelta(hours=24)  # period after a rotation in which both 
 
 
 def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
-    """Return the webhook signing secret of the workspace, and record in the audit log that the caller has read it.
+    """Service: return the workspace's webhook signing secret, and record in the audit log that the caller has read it.
 
     A missing secret is created. Raises ScopeMissing, NotFound, Forbidden (to agents).
     """
@@ -43,7 +43,7 @@ def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
 
 
 def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> str | None:
-    """Replace the webhook signing secret of the workspace and return the new secret, or None in a dry run.
+    """Service: replace the webhook signing secret of the workspace; return the new secret, or None in a dry run.
 
     The old secret signs for 24 more hours. Only the workspace's owner or a workspace key may do it. Raises ScopeMissing,
     NotFound, Forbidden, WorkspacePaused, PlanChanged.

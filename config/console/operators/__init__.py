@@ -1,1 +1,1 @@
-"""The sign-in of operators to the console: password, second factor, and limits on wrong passwords."""
+"""The package of the operators' sign-in to the console: password, second factor, and limits on wrong passwords."""

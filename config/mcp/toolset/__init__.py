@@ -1,4 +1,4 @@
-"""The tools of the Model Context Protocol endpoint, in the order in which tools/list shows them."""
+"""The package of the Model Context Protocol tools, and their list in the order in which tools/list shows them."""
 
 from __future__ import annotations
 

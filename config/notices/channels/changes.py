@@ -28,7 +28,7 @@ MAX_TESTS_PER_MINUTE = 10  # test notices of a workspace
 
 
 def notice_channels(*, caller: Caller, workspace_id: str) -> list[NoticeChannel]:
-    """Return the workspace's notice channels by name, each with its newest message in the list `latest`.
+    """Service: return the workspace's notice channels by name, each with its newest message in the list `latest`.
 
     Raises UserSessionRequired, NotFound, Forbidden.
     """
@@ -47,7 +47,7 @@ def add_channel(
     notice_kinds: Sequence[str],
     destination: Mapping[str, str],
 ) -> NoticeChannel:
-    """Add a notice channel to the workspace; `destination` has the fields of its kind, as a person entered them.
+    """Service: add a notice channel to the workspace; `destination` has the fields of its kind, as a person entered them.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, ValidationFailed, Conflict (MAX_CHANNELS).
     """
@@ -68,7 +68,7 @@ def add_channel(
 def change_channel(
     *, caller: Caller, workspace_id: str, channel_id: uuid.UUID, name: str, notice_kinds: Sequence[str]
 ) -> None:
-    """Change the name of a notice channel, and which notices it gets.
+    """Service: change the name of a notice channel, and which notices it gets.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, ValidationFailed.
     """
@@ -81,7 +81,7 @@ def change_channel(
 
 
 def send_test_notice(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -> None:
-    """Queue a test notice for a notice channel that is not paused, unless an earlier one is still on its way.
+    """Service: queue a test notice for a notice channel that is not paused, unless an earlier one is still on its way.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, RateLimited, InvalidState.
     """
@@ -98,7 +98,7 @@ def send_test_notice(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID
 
 
 def pause_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -> None:
-    """Pause a notice channel: it gets no notices, not even later those of the time in between.
+    """Service: pause a notice channel; it gets no notices, and later none of those that it missed.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
     """
@@ -112,7 +112,7 @@ def pause_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -
 
 
 def resume_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -> None:
-    """Let a paused notice channel get notices again, from the next one on.
+    """Service: let a paused notice channel get notices again, from the next one on.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
     """
@@ -125,7 +125,7 @@ def resume_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) 
 
 
 def remove_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -> None:
-    """Remove a notice channel with its secrets and its messages.
+    """Service: remove a notice channel with its secrets and its messages.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
     """
@@ -147,7 +147,7 @@ def _locked_channel(workspace_id: str, channel_id: uuid.UUID) -> NoticeChannel:
 
 
 def _save(channel: NoticeChannel) -> None:
-    """Save the notice channel. Raises ValidationFailed if another one has its name."""
+    """Save a notice channel after a change. Raises ValidationFailed if another one has its name."""
     try:
         with transaction.atomic():
             channel.save()

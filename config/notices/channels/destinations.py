@@ -27,7 +27,7 @@ DESTINATION_FIELDS: dict[ChannelKind, tuple[str, ...]] = {
 
 
 def checked_destination(kind: ChannelKind, given: Mapping[str, str], caller: Caller) -> dict[str, str]:
-    """Return the destination of a new notice channel, as it is stored. Raises ValidationFailed.
+    """Check the destination that a person entered for a notice channel; return it as it is stored. Raises ValidationFailed.
 
     The host of a webhook is looked up, so no transaction may be open.
     """
