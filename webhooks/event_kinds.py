@@ -1,4 +1,4 @@
-"""The kinds of webhook events: changes of post groups and of single targets of several, of series, and of API keys."""
+"""The kinds of webhook events: changes of post groups and of their single targets, of series, and of API keys."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def shared_serializer_instance(serializer: type[AnySerializer]) -> AnySerializer
 
 
 def _build_fields(made: serializers.BaseSerializer) -> None:
-    """Build all nested fields of a serializer that requests share, because threads must not build them at once."""
+    """Build all nested fields of a serializer that requests share, because threads must not build them at the same time."""
     for field in getattr(made, "fields", {}).values():
         _build_fields(getattr(field, "child", field))
 

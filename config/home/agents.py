@@ -159,7 +159,7 @@ def revoke_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="oauth.end_grant")
 def disconnect_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page of an agent that a program has been connected as: end the program's access."""
+    """Dashboard page of an agent that an OAuth client acts as: end the client's access."""
     found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     end_grant_of_agent(caller=page.caller, agent_id=found.id)
     return page.success_redirect(

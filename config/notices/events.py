@@ -32,7 +32,7 @@ class EventNeedingNotice:
 
 
 def _events(*kinds: EventKind) -> QuerySet[Event]:
-    """Return those that need notices among the webhook events of the given kinds; sandbox events cause no e-mail notices."""
+    """Return the webhook events of the given kinds that need notices; sandbox events cause no e-mail notices."""
     return Event.objects.filter(sandbox=False, kind__in=kinds)
 
 

@@ -48,7 +48,7 @@ class _Chain:
 
 @cache
 def _api_segments() -> frozenset[str]:
-    """Return the first segments of paths, such as `posts`, by which the middleware knows API requests from pages."""
+    """Return the first segments of paths, such as `posts`, by which the middleware tells API requests from pages."""
     routes = list(_routes(get_resolver().url_patterns))
     return frozenset(path.split("/")[0] for path, _ in routes) - {path.split("/")[0] for path, is_api in routes if not is_api}
 

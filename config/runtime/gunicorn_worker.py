@@ -260,7 +260,7 @@ class BufferedThreadWorker(ThreadWorker):
         super().handle_exit(sig, frame)
 
     def set_accept_enabled(self, enabled: bool) -> None:
-        """Let the gunicorn worker start or stop accepting connections; one that exits closes the listening sockets last.
+        """Let the gunicorn worker start or stop accepting connections; while it exits, also close the listening sockets.
 
         A load balancer is then refused at once and uses another machine. gunicorn itself leaves the socket open until the
         last request is answered, and then drops the connections that arrived in the meantime.

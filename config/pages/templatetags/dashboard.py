@@ -143,7 +143,7 @@ def account_avatar(account: AccountWithAvatar, name: str, size: str = "") -> Saf
 
 @register.simple_tag
 def avatar(row_id: str, name: str, shape: str = "", picture: str = "") -> SafeString:
-    """Template tag: show the picture at the address `picture`, or the initials of a name, in a circle, or "square".
+    """Template tag: show the picture at the address `picture`, or the initials of a name, in a circle or a square.
 
     The colour of the circle follows from the row's id.
     """
