@@ -1,4 +1,4 @@
-"""Models of billing: ledger entries, usage counters, corrections, payment events, subscriptions, usage reports and alarms."""
+"""The package of billing's models: ledger, usage counters, corrections, payment events, subscriptions, reports and alarms."""
 
 from __future__ import annotations
 

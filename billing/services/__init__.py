@@ -1,4 +1,4 @@
-"""Business operations of billing: ledger, checkout pages, payment processor events, usage reports, nightly comparison."""
+"""The package of billing's services: ledger, checkout pages, payment processor events, usage reports, nightly comparison."""
 
 from __future__ import annotations
 

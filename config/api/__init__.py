@@ -1,1 +1,1 @@
-"""What the API views of all apps share: operations, callers, errors, idempotency, input, rate limits and OpenAPI."""
+"""The package of what the API views of all apps share: operations, callers, errors, input, rate limits and OpenAPI."""

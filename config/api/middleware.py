@@ -66,7 +66,7 @@ class AccessLogMiddleware(MiddlewareMixin):
 
 
 def _operation_name(request: HttpRequest) -> str:
-    """Return the name of a request in the access log: its API operation, else its URL route, else NO_ROUTE."""
+    """Return the name of a request for AccessLogMiddleware: its API operation, else its URL route, else NO_ROUTE."""
     match = request.resolver_match
     if match is None:
         return NO_ROUTE

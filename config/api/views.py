@@ -49,7 +49,7 @@ class OperationViewSet(ViewSet):
         return all(operation and operation.access.public for operation in operations)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Choose JSON for errors if the client accepts only another media type that the API operation can return."""
+        """Let the OperationViewSet answer errors in JSON if the client accepts only another type of the operation."""
         if request.META.get("HTTP_ACCEPT", "*/*") in ("*/*", "application/json"):  # of most clients, which accept JSON
             return _JSON, _JSON.media_type
         others = self.declared_operation.media_types if self.declared_operation else ()
@@ -76,7 +76,7 @@ class OperationViewSet(ViewSet):
 
 
 def enforce_rate_limits(caller: Caller, body: Any) -> dict[str, str]:
-    """Count a request to the API and return the RateLimit headers of its response. Raises RateLimited.
+    """Count a request to an OperationViewSet and return the RateLimit headers of its response. Raises RateLimited.
 
     A request that the server runs twice, because its `body` had not arrived, counts once.
     """

@@ -1,1 +1,1 @@
-"""Operators' tools: the admin site with its sign-in, the API /ops, /metrics, health checks, `doctor`, data retention."""
+"""The package of the operators' tools: the admin site with its sign-in, /ops, /metrics, health checks, doctor, retention."""

@@ -1,1 +1,1 @@
-"""What the models of all apps share: ids, encrypted fields, frequent reads, writes of many rows, retention rules."""
+"""The package of what the models of all apps share: ids, encrypted fields, frequent reads, writes, retention rules."""

@@ -1,1 +1,1 @@
-"""Dashboard pages that need several apps: a workspace's home page, agents and the webhook test; also the error pages."""
+"""The package of dashboard pages that need several apps: a workspace's home page, agents, webhook test and error pages."""

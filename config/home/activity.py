@@ -131,7 +131,7 @@ def _deed(operation: str, refused: bool) -> str:
 
 
 def _names_of_actors(entries: list[AuditEntry]) -> dict[str, str]:
-    """Return the names of the people, agents and API keys that caused the audit entries, by id."""
+    """Return, for the recent activity, the names of the people, agents and API keys in the audit entries, by id."""
     ids = {entry.actor_id for entry in entries}
     agents = dict(Agent.objects.filter(pk__in=ids).values_list("pk", "name"))
     keys = dict(ApiKey.objects.filter(pk__in=ids, agent=None).values_list("pk", "name"))

@@ -1,4 +1,4 @@
-"""Background jobs: database rows with a due time, and the worker loops that process them.
+"""The package of background jobs: database rows with a due time, and the worker loops that process them.
 
 No module of this package imports an app.
 """

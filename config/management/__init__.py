@@ -1,1 +1,1 @@
-"""The `manage.py` commands that concern the whole service, such as `up` and `doctor`."""
+"""The package of the `manage.py` commands that concern the whole service, such as `up` and `doctor`."""

@@ -62,7 +62,7 @@ def request_to_open_approval_page(url: str) -> dict[str, Any]:
 
 
 def _call_of(rpc: RpcRequest, caller: Caller) -> list[str]:
-    """Return the caller and the tool call for which approval is asked: method, tool, and a digest of its arguments."""
+    """Return the MCP call for which approval is asked: the caller, the method, the tool, and a digest of the arguments."""
     called = [rpc.params.get("name"), rpc.params.get("arguments", {})]
     digest = hashlib.sha256(json.dumps(called, sort_keys=True).encode()).hexdigest()
     return [caller.idempotency_key_owner, rpc.method, digest]

@@ -50,7 +50,7 @@ mcp.for_programs = True  # type: ignore[attr-defined]  # without sessions and CS
 
 
 def _check_http(request: HttpRequest) -> None:
-    """Refuse MCP requests by other methods or from pages of other origins, and bodies and answers that are not JSON."""
+    """Refuse MCP requests with other methods than POST or from pages of other origins, and bodies that are not JSON."""
     origin = request.headers.get("Origin")
     own = urlsplit(settings.BASE_URL)
     if origin is not None and origin.lower() != f"{own.scheme}://{own.netloc}".lower():

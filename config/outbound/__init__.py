@@ -1,4 +1,4 @@
-"""The client for all outbound HTTP requests: to platforms, and to URLs that users supply.
+"""The package of the client for all outbound HTTP requests: to platforms, and to URLs that users supply.
 
 Webhook deliveries use `config.outbound.async_client`, which only workers import, because aiohttp takes long to load.
 """

@@ -72,7 +72,7 @@ def _length(body: Any) -> int:
 
 
 def _target(target: str, params: Mapping[str, Any] | None) -> str:
-    """Return the path and the query of a URL as the request line contains them, with parameters added to the query."""
+    """Return the path and query of an outbound request's URL, as its request line contains them, with parameters added."""
     if not target.startswith("/"):
         target = f"/{target}"
     if params and (query := _encoded_fields(params)):

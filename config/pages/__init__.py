@@ -1,1 +1,1 @@
-"""Parts that all dashboard pages share: navigation, template tags, static files and security headers."""
+"""The package of what all dashboard pages share: navigation, template tags, static files and security headers."""

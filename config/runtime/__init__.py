@@ -1,1 +1,1 @@
-"""The processes of the service: gunicorn's web worker, the Celery worker, and `manage.py up`, which starts both."""
+"""The package of the service's processes: gunicorn's web worker, the Celery worker, and `manage.py up`, which starts both."""

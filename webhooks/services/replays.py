@@ -35,7 +35,7 @@ class ReplayCounts:
 
 
 def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) -> Delivery:
-    """Send a webhook delivery of any status again: at once, with the same body and id, and with a new retry schedule.
+    """Replay a webhook delivery of any status: send it again at once, with the same body and id, and new retries.
 
     Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState (an attempt is in flight), PlanChanged.
     """

@@ -1,1 +1,1 @@
-"""The management commands of billing, one module for each."""
+"""The package of billing's management commands, with one module for each."""

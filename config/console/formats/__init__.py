@@ -1,1 +1,1 @@
-"""The date formats of the operators' admin site, one package for each language (Django's FORMAT_MODULE_PATH)."""
+"""The package of the operators' admin site's date formats, with a package for each language (FORMAT_MODULE_PATH)."""

@@ -1,1 +1,1 @@
-"""The service's `manage.py` commands: one module for each, named like the command."""
+"""The package of the service's `manage.py` commands: one module for each, named like the command."""

@@ -53,7 +53,7 @@ def result_of_attempt(channel: NoticeChannel, outcome: AttemptOutcome) -> Attemp
 
 
 def _platform_error(channel: NoticeChannel, response: Response) -> tuple[PlatformHttpError, PlatformError | None]:
-    """Return the error response of Slack or Telegram to a message, and its special meaning there, if it has one."""
+    """Return the error response of Slack or Telegram to a notice channel's message, and its special meaning, if any."""
     if channel.kind == ChannelKind.SLACK:
         refusal = slack.WebhookError(response)
         return refusal, slack.ERRORS.platform_specific_error(refusal)

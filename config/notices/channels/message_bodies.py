@@ -18,7 +18,7 @@ TEST_EVENT = "test"
 
 
 def build_body(queued: ChannelMessage, message: MailMessage) -> dict[str, Any]:
-    """Return the JSON of a notice for the service of its channel; `queued` is the row that will contain it.
+    """Return the body of a message to a notice channel, as JSON; `queued` is the row that will contain it.
 
     It has nothing of the channel's destination, which may be unreadable; `body_with_destination` adds that at sending.
     """
@@ -41,7 +41,7 @@ def build_body(queued: ChannelMessage, message: MailMessage) -> dict[str, Any]:
 
 
 def webhook_event_name(queued: ChannelMessage) -> str:
-    """Return the name of a notice's event, which webhook receivers get, such as `notice.approval`."""
+    """Return the name of the event in the body of a notice to a webhook receiver, such as `notice.approval`."""
     return f"notice.{queued.notice_kind or TEST_EVENT}"
 
 
@@ -56,7 +56,7 @@ def _webhook_item(item: MailItem) -> dict[str, str | None]:
 
 
 def _slack_body(message: MailMessage) -> dict[str, Any]:
-    """Return a Slack message. The texts of its blocks are plain; `text` is what notifications show, and is escaped."""
+    """Return the body of a notice for Slack. The texts of its blocks are plain; `text`, for notifications, is escaped."""
     blocks: list[dict[str, Any]] = [{"type": "header", "text": _plain(message.happened, MAX_SLACK_TITLE)}]
     for number, item in enumerate(message.items):
         blocks.append({"type": "section", "text": _plain(f"{item.text}\n{item.detail}".strip())})
@@ -89,7 +89,7 @@ def _escaped_for_slack(text: str) -> str:
 
 
 def _telegram_body(message: MailMessage) -> dict[str, Any]:
-    """Return the arguments of Telegram's sendMessage except the chat. Without a parse_mode, no text is markup."""
+    """Return the body of a notice for Telegram's sendMessage, except the chat. Without a parse_mode, no text is markup."""
     several = len(message.items) > 1
     lines = [_telegram_line(item, f"{number}. " if several else "") for number, item in enumerate(message.items, start=1)]
     keyboard = [
