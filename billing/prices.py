@@ -24,7 +24,7 @@ class PublishingCharge:
 
 
 def post_price_cents(platform: str, *, has_url: bool) -> int:
-    """Return the price in cents of publishing one post on a platform; a post whose text has a link may cost more."""
+    """Return the price of publishing one post on a platform, from PRICE_LIST in cents; a link in the text may cost more."""
     prices: dict[str, int] = settings.PRICE_LIST
     if has_url and platform + URL_SUFFIX in prices:
         return prices[platform + URL_SUFFIX]

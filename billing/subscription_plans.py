@@ -22,7 +22,7 @@ def billing_mode() -> str:
 
 
 def offered_subscription_plans() -> list[str]:
-    """Return the plans to which a workspace can subscribe: those that have a price in the settings."""
+    """Return the subscription plans that this service offers: those that have a price in the settings."""
     return [plan for plan in SUBSCRIPTION_PLANS if has_payment_processor() and settings.STRIPE_PRICES[plan]]
 
 

@@ -51,7 +51,7 @@ class CounterIncrease:
     refuse: Callable[[Any], None]
 
     def check_caps(self) -> None:
-        """Raise the error of the cap that this CounterIncrease exceeds, if it exceeds one now."""
+        """Raise the error of the cap that this CounterIncrease of the ledger exceeds, if it exceeds one now."""
         rows = type(self.first)._default_manager.filter(**{name: getattr(self.first, name) for name in self.key})
         self.refuse(rows.first() or self.first)
 

@@ -136,7 +136,7 @@ def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation=UPDATE)
 def stop_agent_from_posting(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard action that stops an agent by allowing it only dry runs; a checkbox also cancels its scheduled posts.
+    """Dashboard page of an agent: stop it by allowing it only dry runs; a checkbox also cancels its scheduled posts.
 
     An agent that is already stopped or revoked may still have scheduled posts.
     """

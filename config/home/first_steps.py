@@ -28,7 +28,7 @@ class FirstStep:
 
 
 def first_steps(page: WorkspacePage) -> list[FirstStep]:
-    """Return the checklist of a workspace; an empty list once it is done, and for members who may change nothing."""
+    """Return the checklist of a workspace's first steps; an empty list if it is done, or the member may change nothing."""
     workspace = page.workspace
     if not page.may_manage:
         return []

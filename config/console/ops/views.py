@@ -46,7 +46,7 @@ MAX_ALARMS = 100
 
 
 class OperatorsViewSet(OperationViewSet):
-    """Base class of the views of the operators' API, which are authenticated by ADMIN_TOKEN only."""
+    """Base class of the views at /ops, the operators' API, which are authenticated by ADMIN_TOKEN only."""
 
     authentication_classes = [OperatorAuthentication]
 

@@ -63,7 +63,7 @@ def _caller_json(caller: Caller) -> dict[str, Any]:
 
 
 def _accounts(caller: Caller, workspace_id: str) -> dict[str, Any]:
-    """Return the accounts to which the caller may post, and what their platforms take as options."""
+    """Return for the tool context the accounts to which the caller may post, and their platforms' options."""
     allowed: dict[str, Any] = {} if caller.account_allowlist is None else {"pk__in": caller.account_allowlist}
     page = page_of_accounts(caller=caller, workspace_id=workspace_id, limit=SHOWN_ACCOUNTS, **allowed)
     capabilities = {

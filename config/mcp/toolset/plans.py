@@ -157,7 +157,7 @@ def _plan(
 
 
 def _targets_with_platforms(workspace_id: str, targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a tool's targets as the API takes them, with the platform. Raises ValidationFailed for unknown accounts."""
+    """Return an MCP tool's targets as the API takes them, with platforms. Raises ValidationFailed for unknown accounts."""
     platforms = platform_by_account_id(workspace_id=workspace_id, account_ids=[target["account_id"] for target in targets])
     unknown = [
         {"field": f"targets[{index}].account_id", "code": "not_found", "message": "This account does not exist."}

@@ -56,7 +56,7 @@ def request_url(kind: str, destination: Mapping[str, str]) -> str:
 
 
 def body_with_destination(kind: str, destination: Mapping[str, str], body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON of a message with its destination, where that is not all in the URL: Telegram's chat."""
+    """Return the JSON of a message to a notice channel, with what its URL lacks of the destination: Telegram's chat."""
     return {"chat_id": destination["chat_id"], **body} if kind == ChannelKind.TELEGRAM else {**body}
 
 
