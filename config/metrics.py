@@ -52,7 +52,7 @@ _lock = threading.Lock()
 _folder_lock: IO[str] | None = None
 
 
-def count_unknown_platform_code(platform: str, code: object) -> None:
+def count_unknown_platform_error_code(platform: str, code: object) -> None:
     """Count a platform's unknown error code in the metrics; malformed codes, or too many, are counted as `other`."""
     text = str(code)
     with _lock:

@@ -51,14 +51,14 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
         for row in claimed:
             if str(row.pk) in self._in_flight:  # its lease ended before its attempt, for example while the machine slept
                 continue
-            (begun if self._shares.try_take_job_slot(self.holder(row)) else over_share).append(row)
+            (begun if self._shares.try_take_job_slot(self.holder_key(row)) else over_share).append(row)
         try:
             # The shares of these rows are full now, so the next claim skips them; another worker may claim them.
             release_claims(over_share)
             prepare = self.build_request_preparer(begun)
         except Exception:
             for row in begun:
-                self._shares.record_job_end(self.holder(row), None)
+                self._shares.record_job_end(self.holder_key(row), None)
             raise
         for row in begun:
             self._begin(row, prepare)
@@ -68,7 +68,7 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
         """For subclasses of SendingLoop to define: claim due rows of holders whose shares are not full."""
         raise NotImplementedError
 
-    def holder(self, row: Row) -> str:
+    def holder_key(self, row: Row) -> str:
         """For subclasses of SendingLoop to define: return the key of the holder in whose share a row is sent."""
         raise NotImplementedError
 
@@ -86,7 +86,7 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
     def record_attempt_end(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
         """Free the SendingLoop's slot of a row, because the attempt has ended and its outcome is saved."""
         seconds = outcome.seconds if isinstance(outcome, AttemptOutcome) else None
-        self._shares.record_job_end(self.holder(row), seconds)
+        self._shares.record_job_end(self.holder_key(row), seconds)
 
     def wait_for_current_work(self, seconds: float) -> None:
         """Stop the loop: wait up to `seconds` for running attempts, save their outcomes, cancel and release the others."""

@@ -32,7 +32,7 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
         self._search_pauses = SearchPauses()
         self._found = False  # whether the last claim for quick holders returned any deliveries
 
-    def holder(self, row: Delivery) -> str:
+    def holder_key(self, row: Delivery) -> str:
         return workspace_and_host_key(row)
 
     def build_request_preparer(self, rows: Sequence[Delivery]) -> Callable[[Delivery], DeliveryRequest | AttemptOutcome]:
@@ -45,7 +45,7 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
 
     def record_attempt_end(self, row: Delivery, outcome: AttemptOutcome) -> None:
         silent, long = outcome.silent, row.pk in self._long_waits
-        self._shares.record_attempt_end(self.holder(row), outcome.seconds, silent=silent, after_long_wait=long)
+        self._shares.record_attempt_end(self.holder_key(row), outcome.seconds, silent=silent, after_long_wait=long)
         self._long_waits.discard(row.pk)
         self._begun_at.pop(row.pk, None)
 
@@ -69,4 +69,4 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
         for pk in list(takewhile(lambda pk: self._begun_at[pk] <= latest, self._begun_at)):
             del self._begun_at[pk]
             self._long_waits.add(pk)
-            self._shares.record_long_wait(self.holder(self._in_flight[pk]))
+            self._shares.record_long_wait(self.holder_key(self._in_flight[pk]))

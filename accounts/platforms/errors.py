@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import logging
 
-from config.metrics import count_unknown_platform_code
+from config.metrics import count_unknown_platform_error_code
 
 logger = logging.getLogger("accounts.platforms")
 
@@ -100,4 +100,4 @@ def report_unmapped_code(platform: str, code: object) -> None:
     """
     shown = "".join(char if char.isprintable() else " " for char in str(code)[:100]).strip()
     logger.warning("%s gave an answer that this service does not know: %s", platform, shown)
-    count_unknown_platform_code(platform, shown)
+    count_unknown_platform_error_code(platform, shown)

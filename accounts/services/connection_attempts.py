@@ -140,7 +140,7 @@ def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAcc
     except PlatformError as error:
         row.update(stored=None, begun=None)
         raise platform_error_as_api_error(error) from error
-    sealed = ConnectionAttempt._meta.get_field("opened").seal(attempt.id, [_to_json(each) for each in opened])
+    sealed = ConnectionAttempt._meta.get_field("opened").encrypt_value(attempt.id, [_to_json(each) for each in opened])
     attempt.expires_at = timezone.now() + ATTEMPT_LIFETIME  # time for the owner to choose an account
     row.update(opened=sealed, stored=None, begun=None, expires_at=attempt.expires_at)
     return opened

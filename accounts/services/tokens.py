@@ -127,7 +127,7 @@ def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: b
     tokens = {**stale.tokens, **{name: value for name, value in renewed.tokens.items() if value not in ("", None)}}
     retry_while_database_down(
         leased.update,
-        tokens=ConnectedAccount._meta.get_field("tokens").seal(account.id, tokens),
+        tokens=ConnectedAccount._meta.get_field("tokens").encrypt_value(account.id, tokens),
         token_expires_at=renewed.expires_at,
         refresh_lease_until=None,
         refresh_at=renewal_time(renewed.expires_at),

@@ -16,7 +16,7 @@ __all__ = ["EncryptedJSONField", "Sealed", "SealedValueError"]
 class EncryptedJSONField(models.TextField):
     """A model field for a JSON value that is stored encrypted; the row's id must be set before the value is saved.
 
-    A queryset's update() does not know the row: pass it `field.seal(pk, value)`.
+    A queryset's update() does not know the row: pass it `field.encrypt_value(pk, value)`.
     """
 
     _pyi_private_set_type: Any  # for django-stubs: attributes of this kind hold any JSON value
@@ -26,11 +26,11 @@ class EncryptedJSONField(models.TextField):
         super().contribute_to_class(cls, name, private_only)
         setattr(cls, name, _OpensWhenRead(self))
 
-    def seal(self, pk: str, value: Any) -> Sealed:
+    def encrypt_value(self, pk: str, value: Any) -> Sealed:
         """Return the value as this EncryptedJSONField stores it: encrypted for the row with this primary key."""
         return encrypt_for_row(self._row(pk), value)
 
-    def open(self, pk: str, sealed: str) -> Any:
+    def decrypt_value(self, pk: str, sealed: str) -> Any:
         """Return the decrypted value of this EncryptedJSONField in the row with this primary key. Raises SealedValueError."""
         return decrypt_for_row(self._row(pk), sealed)
 
@@ -39,7 +39,7 @@ class EncryptedJSONField(models.TextField):
         try:
             fernet_for_keys((settings.ENCRYPTION_KEYS[0],)).decrypt(sealed.encode())
         except InvalidToken:
-            return self.seal(pk, self.open(pk, sealed))
+            return self.encrypt_value(pk, self.decrypt_value(pk, sealed))
         return None
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Sealed | None:
@@ -47,12 +47,12 @@ class EncryptedJSONField(models.TextField):
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Sealed | None:
         value = model_instance.__dict__[self.attname]
-        return value if value is None or isinstance(value, Sealed) else self.seal(str(model_instance.pk), value)
+        return value if value is None or isinstance(value, Sealed) else self.encrypt_value(str(model_instance.pk), value)
 
     def get_prep_value(self, value: Any) -> str | None:
         """Return the value for the database unchanged; raises TypeError for a value that is not sealed (encrypted)."""
         if value is not None and not isinstance(value, Sealed):
-            raise TypeError(f"{self.name} takes a sealed value here: use field.seal(pk, value).")
+            raise TypeError(f"{self.name} takes a sealed value here: use field.encrypt_value(pk, value).")
         return value
 
     def to_python(self, value: Any) -> Any:
@@ -74,7 +74,7 @@ class _OpensWhenRead:
         if self.field.attname not in instance.__dict__:
             instance.refresh_from_db(fields=[self.field.attname])
         value = instance.__dict__[self.field.attname]
-        return self.field.open(str(instance.pk), value) if isinstance(value, Sealed) else value
+        return self.field.decrypt_value(str(instance.pk), value) if isinstance(value, Sealed) else value
 
     def __set__(self, instance: models.Model, value: Any) -> None:
         instance.__dict__[self.field.attname] = value

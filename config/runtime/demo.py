@@ -128,12 +128,12 @@ def print_welcome(stdout: OutputWrapper, demo: DemoWorkspace | None, *, base_url
     if demo is not None:
         if demo.note:
             lines += ["", demo.note]
-        lines += ["", "Publish a first post to the sandbox:", "", f"  {first_post_command(demo)}"]
+        lines += ["", "Publish a first post to the sandbox:", "", f"  {first_post_curl_command(demo)}"]
     stdout.write("\n".join([*lines, "", ""]))
     stdout.flush()
 
 
-def first_post_command(demo: DemoWorkspace) -> str:
+def first_post_curl_command(demo: DemoWorkspace) -> str:
     """Return a curl command that publishes a post to the demo's sandbox account and waits for its result."""
     body: dict[str, Any] = {
         "text": "Hello from the sandbox",

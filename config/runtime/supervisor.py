@@ -78,7 +78,7 @@ class Supervisor:
         self._stop_requests = 0
 
     @property
-    def stopping(self) -> bool:
+    def is_stopping(self) -> bool:
         return self._stop_requests > 0
 
     def request_stop(self, *_signal: object) -> None:
@@ -88,7 +88,7 @@ class Supervisor:
     def keep_children_running(self, *, until: Callable[[], bool] | None = None, timeout: float = math.inf) -> bool:
         """Restart child processes that exit; return True once `until()` is true, False on a request to stop or a time-out."""
         deadline = time.monotonic() + timeout
-        while not self.stopping:
+        while not self.is_stopping:
             for child in self._children:
                 self._keep_running(child)
             if until is not None and until():

@@ -110,15 +110,17 @@ def test_keys_are_rotated_by_putting_a_new_one_first(account: ConnectedAccount, 
 
 def test_a_queryset_update_accepts_only_sealed_values(account: ConnectedAccount) -> None:
     rows = ConnectedAccount.objects.filter(pk=account.pk)
-    with pytest.raises(TypeError, match=r"field\.seal"), transaction.atomic():
+    with pytest.raises(TypeError, match=r"field\.encrypt_value"), transaction.atomic():
         rows.update(credentials={"app_password": "plain"})
-    rows.update(credentials=ConnectedAccount._meta.get_field("credentials").seal(account.pk, {"app_password": "sealed"}))
+    rows.update(
+        credentials=ConnectedAccount._meta.get_field("credentials").encrypt_value(account.pk, {"app_password": "sealed"})
+    )
 
     assert read(account).credentials == {"app_password": "sealed"}
 
 
 def test_a_filter_by_a_plain_value_is_refused(account: ConnectedAccount) -> None:
-    with pytest.raises(TypeError, match=r"field\.seal"):
+    with pytest.raises(TypeError, match=r"field\.encrypt_value"):
         ConnectedAccount.objects.filter(credentials="abcd-efgh-ijkl-mnop").exists()
 
 

@@ -106,7 +106,7 @@ def test_a_concurrent_write_is_not_overwritten(settings: Settings) -> None:
 def test_values_that_no_key_decrypts_are_reported_and_do_not_stop_the_rotation(settings: Settings) -> None:
     lost, whole = accounts(2)
     ConnectedAccount.objects.filter(pk=lost.pk).update(
-        credentials=ConnectedAccount._meta.get_field("credentials").seal(whole.pk, {"number": 7})
+        credentials=ConnectedAccount._meta.get_field("credentials").encrypt_value(whole.pk, {"number": 7})
     )
     settings.ENCRYPTION_KEYS = [NEW, OLD]
     with pytest.raises(CommandError, match="No key decrypts 1 values"):

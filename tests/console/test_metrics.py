@@ -139,7 +139,7 @@ def in_another_process(data_dir: Path, work: str) -> str:
 
 def test_counts_of_ended_processes_remain_until_all_processes_have_ended(operator: ApiClient, tmp_path: Path) -> None:
     count, files = (
-        "metrics.count_unknown_platform_code('testing', 'elsewhere')",
+        "metrics.count_unknown_platform_error_code('testing', 'elsewhere')",
         "print(len(list(metrics.FOLDER.glob('*.db'))))",
     )
     before = Scrape(operator).of("sps_platform_unmapped_total", platform="testing", code="elsewhere")

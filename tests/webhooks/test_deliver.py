@@ -191,7 +191,9 @@ def test_a_secret_that_cannot_be_decrypted_delays_only_its_workspace(workspace: 
     emit(workspace, receiver.url)
     emit(other, receiver.url)
     SigningSecret.objects.create(workspace=workspace, secret="whsec_a")
-    SigningSecret.objects.filter(pk=workspace.pk).update(secret=SigningSecret._meta.get_field("secret").seal("x", "y"))
+    SigningSecret.objects.filter(pk=workspace.pk).update(
+        secret=SigningSecret._meta.get_field("secret").encrypt_value("x", "y")
+    )
 
     deliver_until_idle()
 

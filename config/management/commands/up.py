@@ -73,10 +73,10 @@ class Command(BaseCommand):
             return all(is_service_answering(host, port, path, host_header=own_host) for path in ("/healthz", "/readyz"))
 
         self._say("Starting web and worker …")
-        if not supervisor.keep_children_running(until=ready, timeout=READY_SECONDS) and not supervisor.stopping:
+        if not supervisor.keep_children_running(until=ready, timeout=READY_SECONDS) and not supervisor.is_stopping:
             self.stderr.write(f"Not ready after {READY_SECONDS} s; see the log above. Still trying.")
             supervisor.keep_children_running(until=ready)
-        if not supervisor.stopping:
+        if not supervisor.is_stopping:
             print_welcome(self.stdout, demo, base_url=base_url, data_dir=settings.DATA_DIR)
         supervisor.keep_children_running()
 

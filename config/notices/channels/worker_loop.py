@@ -42,7 +42,7 @@ class NoticeChannelsLoop(SendingLoop[ChannelMessage, AttemptResult]):
         others = messages.exclude(channel__workspace__in=self._shares.holders_excluded_from_slow_jobs())
         return quick + claim_messages(others, limit=limit)
 
-    def holder(self, row: ChannelMessage) -> str:
+    def holder_key(self, row: ChannelMessage) -> str:
         return row.channel.workspace_id
 
     def build_request_preparer(
