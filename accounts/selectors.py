@@ -70,7 +70,7 @@ def get_accessible_account(*, caller: Caller, account_id: str, scope: str, write
 
 
 def describe_who_began_connection(attempt: ConnectionAttempt) -> str:
-    """Account query: return the name of the agent, API key or person that began an OAuth connection attempt."""
+    """Account query: return in words which agent, API key or person began an OAuth connection attempt."""
     if attempt.actor_kind == "agent":
         name = Agent.objects.filter(pk=attempt.actor_id).values_list("name", flat=True).first()
         return _("the agent “%(name)s”") % {"name": name}

@@ -37,7 +37,7 @@ Span = tuple[int, int]
 
 
 def any_word_pattern(words: Iterable[str]) -> str:
-    """Return a regular expression for finding links that matches any of `words`, such as top-level domains.
+    """Find links: return a regular expression that matches any of `words`, such as top-level domains.
 
     Longer words come before the words that they begin with. In the pattern words share their beginnings, and alternatives
     start with different characters, so that matching costs time by the length of a word, not by their number.
@@ -57,7 +57,7 @@ def any_word_pattern(words: Iterable[str]) -> str:
 
 
 def _words(pattern: str) -> list[str]:
-    """Return top-level domains of links of one kind, such as country codes, from twitter-text's regular expressions."""
+    """Find links: return top-level domains of one kind, such as country codes, from twitter-text's regular expressions."""
     return pattern.removeprefix("(?:(?:").removesuffix(")(?=[^0-9a-zA-Z@+-]|$))").split("|")
 
 
@@ -115,7 +115,7 @@ def link_spans(text: str) -> Iterator[Span]:
 
 
 def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Match[str] | None]:
-    """Find the first link in `text[start:end]`: return its start and its domain, which is None if there is no link.
+    """Find links: return the start and the domain of the first one in `text[start:end]`; the domain is None without a link.
 
     The domain extends to the last top-level domain that may end it.
     """
@@ -134,14 +134,14 @@ def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Matc
 
 
 def _is_protocol(text: str, start: int, end: int, read: int) -> bool:
-    """Return whether the part `start:end` of a text is a protocol, such as `https://`, where a link may begin."""
+    """Find links: return whether the part `start:end` of a text is a protocol, such as `https://`, where one may begin."""
     if start < 0 or not _PROTOCOL.fullmatch(text, start, end):
         return False
     return start == 0 or (start > read and _BEFORE.fullmatch(text, start - 1, start) is not None)
 
 
 def _end_of_last_url(text: str, start: int, end: int) -> int:
-    """Return the end of the last link in the rest of a host name, `text[start:end]`; 0 if no link reaches to `end`.
+    """Find links in a host name: return the end of the last link in `text[start:end]`; 0 if no link reaches to `end`.
 
     The URL is not a link: the label before its top-level domain has an underscore, and its domain begins after that.
     """
@@ -151,7 +151,7 @@ def _end_of_last_url(text: str, start: int, end: int) -> int:
 
 
 def _after_domain(text: str, position: int) -> tuple[int, bool]:
-    """Return where a link ends whose domain ends at `position`, and whether the link has a path."""
+    """Find links: return the end of the link whose domain ends at `position`, and whether the link has a path."""
     rest = _AFTER_DOMAIN.match(text, position)
     return (rest.end(), rest[1] is not None) if rest else (position, False)
 
@@ -186,7 +186,7 @@ def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[Span]
 
 
 def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:
-    """Return whether a URL's domain can be encoded in ASCII and the encoded URL is short enough to be a link."""
+    """Find links: return whether a URL's domain can be encoded in ASCII and the encoded URL is short enough for a link."""
     if len(url) - len(domain) > max_url_length:
         return False
     encoded = idna_length(domain)

@@ -94,7 +94,7 @@ def is_reported_by_poll_issues(violation: ValidationError) -> bool:
 
 
 def check_poll(content: Content, capabilities: Capabilities, label: str) -> None:
-    """Raise ContentRejected before a post is published if the platform would refuse its poll.
+    """Raise ContentRejected just before a post is published if the platform would refuse the poll in its options.
 
     Validation reports the same issues when the post is created, but limits may have changed since then.
     """

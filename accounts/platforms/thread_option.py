@@ -40,7 +40,7 @@ def thread_schema(rules: ThreadRules) -> dict[str, Any]:
 
 
 def thread_segment_texts(content: Content) -> tuple[str, ...]:
-    """Return the texts in the option `thread`, one for each post of the thread, in the order of publishing."""
+    """Return the texts of all posts of a thread, the first post included, from the text and the option `thread` of a post."""
     return content.text, *texts_after_first_segment(content.options)
 
 

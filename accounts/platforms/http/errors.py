@@ -107,7 +107,7 @@ class ErrorTranslator(Generic[E]):
         return self._meaning(error) or self._undocumented(error)
 
     def translate_content_call_error(self, error: OutboundError | E, what: str) -> PlatformError:
-        """Return the PlatformError for a failed call that sent content: ContentRejected if the content is refused."""
+        """Return the PlatformError for the HTTP error of a call with content: ContentRejected if the content is refused."""
         if isinstance(error, OutboundError):
             return self.translate_repeatable_call_error(error)
         meaning = self._meaning(error)
