@@ -56,7 +56,7 @@ class AccountViewSet(OperationViewSet):
         given = {**call.data, "platform_name": call.data["platform"]}
         del given["platform"]
         made = services.connect_account_or_begin_oauth(caller=call.caller, dry_run=call.dry_run, **given)
-        if isinstance(made, services.BegunAttempt):
+        if isinstance(made, services.BegunConnectionAttempt):
             begun = {name: getattr(made, name) for name in ("authorization_url", "state", "expires_at")}
             # The other values are stored encrypted in the attempt.
             stored = {"expires_at": ConnectAnswer(begun).data["expires_at"]}

@@ -50,7 +50,7 @@ def begin_oauth(request: HttpRequest) -> HttpResponse:
         )
     except ApiError as error:
         return _refused(request, caller, "accounts.connect", error)
-    assert isinstance(begun, services.BegunAttempt)  # noqa: S101 - the OAuth method always returns BegunAttempt
+    assert isinstance(begun, services.BegunConnectionAttempt)  # noqa: S101 - the OAuth method always returns BegunConnectionAttempt
     latest = [*request.session.get(BEGUN_ATTEMPTS_SESSION_KEY, []), begun.attempt_id]
     request.session[BEGUN_ATTEMPTS_SESSION_KEY] = latest[-MAX_ATTEMPTS_IN_SESSION:]
     return HttpResponseRedirect(begun.authorization_url)

@@ -90,7 +90,7 @@ def fetch_page_metadata(link: str) -> PageMetadata:
     )
 
 
-def fetch_picture(address: str, *, seconds: float = PICTURE_SECONDS, max_bytes: int = MAX_PICTURE_BYTES) -> bytes:
+def fetch_picture_bytes(address: str, *, seconds: float = PICTURE_SECONDS, max_bytes: int = MAX_PICTURE_BYTES) -> bytes:
     """Fetch the bytes of a picture on the web, such as a web page's, which may not be an image. Raises PageUnavailable."""
     return _fetch(address, accept="image/*", seconds=seconds, max_bytes=max_bytes, cut_off=False)[2]
 

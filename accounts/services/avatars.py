@@ -21,7 +21,7 @@ from accounts.platforms.errors import PlatformError, TokenExpired
 from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.thumbnails import square_webp
 from accounts.platforms.types import Grant, Identity
-from accounts.platforms.web_pages import PageUnavailable, fetch_picture
+from accounts.platforms.web_pages import PageUnavailable, fetch_picture_bytes
 from accounts.services.tokens import renew_or_await_tokens
 from config.db.connection import close_connection_before_waiting
 from config.db.encryption import SealedValueError
@@ -38,7 +38,7 @@ IDENTITY_VALID_FOR = timedelta(minutes=10)  # the address that was read then is 
 
 
 def schedule_avatar_fetch(account: ConnectedAccount) -> None:
-    """Schedule fetching the profile picture of an account at once. Sandbox accounts have none."""
+    """Let the periodic task fetch the profile picture of an account at once. Sandbox accounts have none."""
     if not account.sandbox:
         now = {"due_at": timezone.now(), "failures": 0}
         Avatar.objects.update_or_create(account_id=account.pk, defaults=now)
@@ -101,7 +101,7 @@ def _fetch(avatar: Avatar) -> None:
     url = _url_at_platform(avatar.account)
     content = b""
     if url:
-        content = square_webp(fetch_picture(url, seconds=PICTURE_SECONDS, max_bytes=MAX_SOURCE_BYTES)) or b""
+        content = square_webp(fetch_picture_bytes(url, seconds=PICTURE_SECONDS, max_bytes=MAX_SOURCE_BYTES)) or b""
         if not content:
             raise PageUnavailable("is not a picture that can be read")
     _store(avatar, url, content)

@@ -18,8 +18,8 @@ from accounts.platforms.registry import PLATFORMS, get_adapter
 from accounts.platforms.schemas import MAX_VIOLATIONS, schema_violations
 from accounts.platforms.types import AuthorizedAccount
 from accounts.services.avatars import schedule_avatar_fetch
-from accounts.services.connection_attempts import BegunAttempt, begin_attempt
-from accounts.services.tokens import renewal_time
+from accounts.services.connection_attempts import BegunConnectionAttempt, begin_connection_attempt
+from accounts.services.tokens import token_renewal_due_at
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
 from config.api.errors import ValidationFailed
@@ -37,7 +37,7 @@ def connect_account_or_begin_oauth(
     method: str | None = None,
     credentials: Mapping[str, Any] | None = None,
     dry_run: bool = False,
-) -> ConnectedAccount | BegunAttempt:
+) -> ConnectedAccount | BegunConnectionAttempt:
     """Connect a social account with credentials, or begin an OAuth connection attempt.
 
     The platform checks the credentials first; it is called outside any transaction. Connecting an account a second time
@@ -57,7 +57,7 @@ def connect_account_or_begin_oauth(
         _record(caller, account, dry_run=True)
         return account
     if by_oauth:
-        return begin_attempt(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
+        return begin_connection_attempt(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
     try:
         with limit_outbound_requests(workspace_id):
             connection = chosen.connect_with_credentials(given)
@@ -135,7 +135,7 @@ def insert_or_update_account(
     account.scopes = list(connection.scopes)
     account.credentials, account.tokens = dict(connection.grant.credentials), dict(connection.grant.tokens)
     account.token_expires_at, account.refresh_lease_until = connection.grant.expires_at, None
-    account.refresh_at, account.refresh_failures = renewal_time(connection.grant.expires_at), 0
+    account.refresh_at, account.refresh_failures = token_renewal_due_at(connection.grant.expires_at), 0
     account.last_checked_at = timezone.now()
     account.save()
     schedule_avatar_fetch(account)

@@ -35,7 +35,7 @@ ATTEMPT_LIFETIME = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
-class BegunAttempt:
+class BegunConnectionAttempt:
     """A connection attempt that has just begun: the URL to open in the browser for OAuth, and the OAuth `state` value."""
 
     attempt_id: str
@@ -44,7 +44,9 @@ class BegunAttempt:
     expires_at: datetime
 
 
-def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> BegunAttempt:
+def begin_connection_attempt(
+    *, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]
+) -> BegunConnectionAttempt:
     """Begin and store an OAuth connection attempt: request the authorization URL from the platform.
 
     Call it outside of database transactions, because it may call the platform. Raises CredentialsRejected (given),
@@ -76,7 +78,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
             resource_id=attempt.id,
             metadata={"platform": chosen.name},
         )
-    return BegunAttempt(attempt.id, authorization.url, state, attempt.expires_at)
+    return BegunConnectionAttempt(attempt.id, authorization.url, state, attempt.expires_at)
 
 
 def stored_authorization_url_and_state(*, attempt_id: str) -> dict[str, str | None]:

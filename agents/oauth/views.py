@@ -35,10 +35,10 @@ _ERRORS_OF_STATUS = {429: "temporarily_unavailable", 500: "server_error", 503: "
 EndpointView = Callable[[HttpRequest], HttpResponse]
 
 
-def oauth_endpoint(
+def rate_limited_oauth_endpoint(
     name: str, *, limit: int, period: float = rate_limit.PERIOD_SECONDS
 ) -> Callable[[EndpointView], EndpointView]:
-    """Decorate a view as an OAuth endpoint for programs: POST only, rate-limited by address, with errors in OAuth's format.
+    """Decorator for views of the OAuth server: POST only, rate-limited by address, with errors in OAuth's format.
 
     No answer may be stored by caches.
     """
@@ -69,19 +69,19 @@ def oauth_endpoint(
     return declare
 
 
-@oauth_endpoint("token", limit=REQUESTS_PER_MINUTE)
+@rate_limited_oauth_endpoint("token", limit=REQUESTS_PER_MINUTE)
 def token_endpoint(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: exchange an authorization code, refresh token or device code for tokens (RFC 6749, 8628)."""
     return _http_response(server.answer_token_request(_form(request)))
 
 
-@oauth_endpoint("revoke", limit=REQUESTS_PER_MINUTE)
+@rate_limited_oauth_endpoint("revoke", limit=REQUESTS_PER_MINUTE)
 def revocation_endpoint(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: revoke an access token, or a refresh token with all tokens of its grant (RFC 7009)."""
     return _http_response(server.answer_revocation_request(_form(request)))
 
 
-@oauth_endpoint("register", limit=REGISTRATIONS_PER_HOUR, period=3600.0)
+@rate_limited_oauth_endpoint("register", limit=REGISTRATIONS_PER_HOUR, period=3600.0)
 def registration_endpoint(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: register a client, which needs no sign-in (RFC 7591)."""
     if request.content_type != "application/json":
@@ -104,7 +104,7 @@ def registration_endpoint(request: HttpRequest) -> HttpResponse:
     return JsonResponse(registered, status=201)
 
 
-@oauth_endpoint("device", limit=DEVICES_PER_MINUTE)
+@rate_limited_oauth_endpoint("device", limit=DEVICES_PER_MINUTE)
 def device_authorization_endpoint(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: begin the device flow for a client without a browser (RFC 8628)."""
     started = begin_device_authorization(

@@ -22,7 +22,7 @@ from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.link_cards import OPTION_NAME
 from accounts.platforms.thumbnails import jpeg_thumbnail
 from accounts.platforms.types import Content, MediaFile, Progress, State
-from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_page_metadata, fetch_picture
+from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_page_metadata, fetch_picture_bytes
 
 MAX_IMAGES = 4
 MAX_THUMB_BYTES = 1_000_000
@@ -111,7 +111,7 @@ def _picture(server: Xrpc, address: str) -> dict[str, Any] | None:
     Returns the blob; None if the file is not an image, or if the server refuses it.
     """
     try:
-        small = jpeg_thumbnail(fetch_picture(address), max_bytes=MAX_THUMB_BYTES)
+        small = jpeg_thumbnail(fetch_picture_bytes(address), max_bytes=MAX_THUMB_BYTES)
     except PageUnavailable:
         return None
     if small is None:

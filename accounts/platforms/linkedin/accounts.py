@@ -35,7 +35,7 @@ _PAGE = re.compile(r"urn:li:organization:([0-9]{1,20})")
 _VANITY_NAME = re.compile(r"[\w-]{1,200}")
 
 
-def is_page(urn: str) -> bool:
+def is_page_urn(urn: str) -> bool:
     """Return whether a LinkedIn account's URN is that of a page; otherwise it is a member's."""
     return _PAGE.fullmatch(urn) is not None
 

@@ -106,7 +106,7 @@ class LinkedIn(OAuthPlatform):
         """
         api = self._api(grant.tokens)
         with ERRORS.translating_repeatable_call_errors():
-            if accounts.is_page(grant.external_id):
+            if accounts.is_page_urn(grant.external_id):
                 identity = accounts.fetch_page_if_permitted(api, grant.external_id)
             else:
                 identity = accounts.fetch_member(api, openid=_kind(grant) == MEMBER_APPLICATION.name)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import code_point_length
-from accounts.platforms.linkedin.accounts import is_page
+from accounts.platforms.linkedin.accounts import is_page_urn
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
@@ -115,7 +115,7 @@ CAPABILITIES = Capabilities(
 
 def capabilities_for_scopes(account: AccountLimitsAndScopes) -> Capabilities:
     """Return a LinkedIn account's capabilities: first comments only if the owner has granted the OAuth scope for them."""
-    scope = PAGE_COMMENT_SCOPE if is_page(account.external_id) else MEMBER_COMMENT_SCOPE
+    scope = PAGE_COMMENT_SCOPE if is_page_urn(account.external_id) else MEMBER_COMMENT_SCOPE
     if not account.scopes or scope in account.scopes:
         return CAPABILITIES
     properties = {name: rule for name, rule in CAPABILITIES.options["properties"].items() if name != FIRST_COMMENT}

@@ -15,7 +15,7 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.linkedin import media
-from accounts.platforms.linkedin.accounts import SITE, is_page
+from accounts.platforms.linkedin.accounts import SITE, is_page_urn
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted_urn
 from accounts.platforms.types import Content, MediaFile, Progress, Published
 
@@ -29,7 +29,7 @@ _ELEMENT = re.compile(
 
 def check_content_and_begin(author: str, content: Content, progress: Progress) -> Progress:
     """Check the options of a LinkedIn post, and return the first step that creates it. Raises ContentRejected."""
-    if content.options.get("visibility") == "CONNECTIONS" and is_page(author):
+    if content.options.get("visibility") == "CONNECTIONS" and is_page_urn(author):
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
     if content.media and "article" in content.options:
         raise ContentRejected("A LinkedIn post carries media or a link card (article), not both.")
