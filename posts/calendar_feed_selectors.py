@@ -14,7 +14,7 @@ from config.api.caller import Caller, WorkspaceStatus, require_access
 from config.api.errors import UserSessionRequired, missing_or_foreign_id_error
 from config.api.paging import Page, paginate_newest_first
 from config.db.ids import is_id
-from posts.day_lists import calendar_targets, targets_in_calendars
+from posts.day_lists import targets_in_calendars, targets_shown_in_calendar
 from posts.models import CalendarFeed, PostTarget
 from posts.target_times import MAX_SCHEDULE_AHEAD
 
@@ -84,7 +84,7 @@ def _window_with_enough_targets(workspace_id: str, now: datetime) -> tuple[datet
 
 
 def _targets(workspace_id: str, window: tuple[datetime, datetime]) -> QuerySet[Any]:
-    targets = calendar_targets(workspace_id, window).select_related("account", "group")
+    targets = targets_shown_in_calendar(workspace_id, window).select_related("account", "group")
     return targets.defer("account__credentials", "account__tokens", "group__media", "group__metadata", "progress", "options")
 
 

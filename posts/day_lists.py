@@ -208,7 +208,7 @@ def upcoming_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[Pos
     return list(_groups_of_targets(targets, "shown_at").order_by("shown_at", "pk")[:limit])  # type: ignore[misc]  # annotated
 
 
-def calendar_targets(
+def targets_shown_in_calendar(
     workspace_id: str, window: tuple[datetime, datetime], *, account_id: str | None = None
 ) -> QuerySet[PostTarget]:
     """Query the targets that lists of posts by day show in a window of time, with their time `shown_at`."""
@@ -236,7 +236,7 @@ def _targets_in_calendar(
 ) -> QuerySet[PostTarget]:
     require_access(caller, workspace_id, "posts.read", write=False)
     require_account_and_agent_in_workspace(workspace_id, account_id=filters.account_id, agent_id=filters.agent_id)
-    rows = calendar_targets(workspace_id, window, account_id=filters.account_id)
+    rows = targets_shown_in_calendar(workspace_id, window, account_id=filters.account_id)
     wanted = {"platform": filters.platform, "group__agent_id": filters.agent_id, "group__status": filters.status}
     rows = rows.filter(**{name: value for name, value in wanted.items() if value is not None})
     if filters.text:

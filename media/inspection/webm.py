@@ -121,7 +121,7 @@ def webm_dimensions_and_duration(path: Path) -> tuple[int, int, float]:
         calculator = _DurationCalculator(file)
         for element in file.elements_between(segment.body, end):
             if element.id == INFO:
-                calculator.read_info(element)
+                calculator.read_info_element(element)
             elif element.id == TRACKS:
                 sides += _video_sides(file, element)
             else:
@@ -159,7 +159,7 @@ class _DurationCalculator:
         self.cluster_time = 0
         self.latest = 0
 
-    def read_info(self, info: Element) -> None:
+    def read_info_element(self, info: Element) -> None:
         for element in self.file.children(info):
             if element.id == _TIMESTAMP_SCALE:
                 self.scale = self.file.read_unsigned_integer(element)

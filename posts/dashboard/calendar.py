@@ -127,7 +127,7 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
     groups = list_first_posts_of_each_day(
         caller=page.caller,
         workspace_id=page.workspace.id,
-        window=span.window(page.zone),
+        window=span.start_and_end(page.zone),
         zone=page.zone,
         filters=filters,
         per_day=per_day,
@@ -139,7 +139,9 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
     for entry in prepare_calendar_entries(page, groups, marks, characters=79 if view == "day" else 60):
         entries.setdefault(entry.local_time.date(), []).append(entry)
     choices = post_filter_choices(page)
-    slots = empty_slots_by_day(page, view, span.window(page.zone), [account for account, _ in choices["accounts"]], filters)
+    slots = empty_slots_by_day(
+        page, view, span.start_and_end(page.zone), [account for account, _ in choices["accounts"]], filters
+    )
     month = span.dates[min(7, span.days - 1)].month  # the grid of a month begins in the week of its first day
     days = [
         CalendarDay(
@@ -173,7 +175,7 @@ def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekDay]:
     groups = list_first_posts_of_each_day(
         caller=page.caller,
         workspace_id=page.workspace.id,
-        window=span.window(page.zone),
+        window=span.start_and_end(page.zone),
         zone=page.zone,
         per_day=per_day,
     )

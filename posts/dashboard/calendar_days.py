@@ -31,7 +31,7 @@ class CalendarSpan:
     def dates(self) -> list[date]:
         return [self.first + DAY * number for number in range(self.days)]
 
-    def window(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    def start_and_end(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
         """Return when the first day of this CalendarSpan begins, and when its last day ends."""
         return start_of_local_day(self.first, zone), start_of_local_day(self.first + DAY * self.days, zone)
 

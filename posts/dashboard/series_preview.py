@@ -50,7 +50,7 @@ class MonthlyPrice:
     cents: int
 
 
-def next_posts(series: Series) -> list[ShownOccurrence]:
+def next_posts_of_series(series: Series) -> list[ShownOccurrence]:
     """Return the next posts of a series; those that are not made yet are numbered on from the last one."""
     shown, number = [], series.made
     for each in upcoming_occurrences(series):

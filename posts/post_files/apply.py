@@ -42,7 +42,7 @@ class FilePlans:
 
 
 @dataclass
-class AppliedFile:
+class FileApplyResult:
     """The result of applying a file of posts: how many posts were created and changed, and why changes were refused."""
 
     created: int = 0
@@ -84,13 +84,13 @@ def read_signed_plans(text: str, workspace_id: str) -> FilePlans:
     return plans
 
 
-def commit_file_plans(caller: Caller, plans: FilePlans) -> AppliedFile:
+def commit_file_plans(caller: Caller, plans: FilePlans) -> FileApplyResult:
     """Apply a file by committing its plans: first all new posts, or none, then each change. A repeated call does nothing.
 
     A change that is refused does not undo others. Raises the errors of creating the new posts, and PageRefusal if the file
     was imported meanwhile or another comparison has replaced its plans.
     """
-    applied = AppliedFile()
+    applied = FileApplyResult()
     ids = {plans.create_plan_id, *plans.update_plan_ids.values()} - {""}
     if StoredPlan.objects.filter(pk__in=ids).count() < len(ids):
         raise PageRefusal(_("You have compared another file since. Choose this file again."))

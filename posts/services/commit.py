@@ -68,7 +68,7 @@ def plan_and_commit(
             return plan.with_spend_cap(spend_cap)
         try:
             with _noticing_taken_slots(plan):
-                commit(plan, stored_answer_writes(plan))
+                commit_plan(plan, stored_answer_writes(plan))
         except SlotTaken:
             continue
         except RowsChanged:
@@ -98,7 +98,7 @@ def _noticing_taken_slots(plan: Plan) -> Iterator[None]:
         raise
 
 
-def commit(plan: Plan, stored_answer_writes: Sequence[Write] = ()) -> None:
+def commit_plan(plan: Plan, stored_answer_writes: Sequence[Write] = ()) -> None:
     """Commit a plan of posts, all or nothing. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
     entries = build_success_entry_writes(
         caller=plan.approved_by or plan.caller,

@@ -23,7 +23,7 @@ from config.api.caller import Caller, check_account_allowlist, requested_or_own_
 from config.api.errors import InvalidState, ValidationFailed, missing_or_foreign_id_error
 from posts import selectors
 from posts.content import PostEdit
-from posts.day_lists import SHOWN_AT, calendar_targets
+from posts.day_lists import SHOWN_AT, targets_shown_in_calendar
 from posts.errors import prefix_error_fields
 from posts.models import PostGroup, PostTarget, StoredPlan
 from posts.plan import Plan
@@ -213,7 +213,7 @@ def _queue(account: ConnectedAccount, change: QueueChange, zone: ZoneInfo) -> Qu
 
 def _scheduled_targets(account: ConnectedAccount, begin: datetime, end: datetime) -> QuerySet[PostTarget]:
     """Return the targets in an account's queue: scheduled for a time and never attempted, earliest first."""
-    rows = calendar_targets(account.workspace_id, (begin, end), account_id=account.id)
+    rows = targets_shown_in_calendar(account.workspace_id, (begin, end), account_id=account.id)
     return rows.filter(status=TargetStatus.PENDING, attempts=0, scheduled_at__isnull=False).order_by(SHOWN_AT, "pk")
 
 

@@ -12,7 +12,7 @@ from accounts.models import ConnectedAccount
 from billing.models import MonthCounter
 from config.api.caller import system_caller
 from posts.services.cancel import plan_cancel
-from posts.services.commit import RowsChanged, commit
+from posts.services.commit import RowsChanged, commit_plan
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
@@ -254,7 +254,7 @@ def test_a_cancellation_that_was_planned_before_a_retry_is_planned_again(
     api.post(f"/posts/{group['id']}/retry")
 
     with pytest.raises(RowsChanged):
-        commit(cancellation)
+        commit_plan(cancellation)
     assert [target["status"] for target in read(api, group)["targets"]] == ["pending", "pending"]
 
 
