@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
-from operator import itemgetter
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from django.db import connection
-from django.db.models import Count, F, Min, Prefetch, Q, QuerySet, Window
-from django.db.models.functions import Coalesce, Left, RowNumber, TruncDate
+from django.db.models import BooleanField, ExpressionWrapper, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Left
 from django.utils import timezone
 
 from config.api.caller import Caller, require_access
 from config.api.paging import Page, decode_earliest_first_cursor, page_of_rows_earliest_first
+from config.db.fast_read import convert_columns, converters_of, in_list_condition, list_parameter, read_rows
 from posts.local_time import start_of_local_day
 from posts.models import PostGroup, PostTarget
-from posts.selectors import require_account_and_agent_in_workspace
+from posts.selectors import groups_with_targets, require_account_and_agent_in_workspace
 from posts.states import GroupStatus, TargetStatus
 from posts.summaries import PostSummary, read_post_summaries_by_sql
 from posts.tags import has_tag_condition, tags_expression
@@ -71,34 +73,6 @@ class CalendarPost(NamedTuple):
     shown_at: datetime
     day: date
     on_day: int
-
-
-class LocalDateInWindow(TruncDate):
-    """Database function for lists by day: the local date of a time; on SQLite by comparing it with the window's midnights.
-
-    SQLite's functions for time zones are written in Python, and a month of posts calls them tens of thousands of times.
-    """
-
-    def __init__(self, expression: str, *, window: tuple[datetime, datetime], zone: ZoneInfo) -> None:
-        super().__init__(expression, tzinfo=zone)
-        first, last = (each.astimezone(zone).date() for each in (window[0], window[1] - timedelta(microseconds=1)))
-        days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-        self.days = [(day, start_of_local_day(day, zone)) for day in days]
-
-    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> tuple[str, tuple[str | int, ...]]:
-        """Return the local date as SQL for SQLite: nested CASE expressions that find the day as a binary search does."""
-        time, parameters = compiler.compile(self.get_source_expressions()[0])
-        days = [(str(day), connection.ops.adapt_datetimefield_value(begin)) for day, begin in self.days]
-
-        def search(days: Sequence[tuple[str, str]]) -> tuple[str, tuple[str | int, ...]]:
-            if len(days) == 1:
-                return "%s", (days[0][0],)
-            middle = len(days) // 2
-            (earlier, of_earlier), (later, of_later) = search(days[:middle]), search(days[middle:])
-            case = f"CASE WHEN {time} < %s THEN {earlier} ELSE {later} END"
-            return case, (*parameters, days[middle][1], *of_earlier, *of_later)
-
-        return search(days)
 
 
 def scheduled_posts_of_day(
@@ -171,41 +145,103 @@ def list_first_posts_of_each_day(
     ScopeMissing, NotFound.
     """
     targets = _targets_in_calendar(caller, workspace_id, window, filters)
-    by_moment = (
-        targets.annotate(day=LocalDateInWindow("shown_at", window=window, zone=zone))
-        .values("group_id", "day", "scheduled_at")
-        .annotate(first_at=Min("shown_at"))
-    )
-    numbered = by_moment.annotate(
-        on_day=Window(Count("group_id"), partition_by=[F("day")]),
-        place=Window(RowNumber(), partition_by=[F("day")], order_by=[F("first_at"), F("group_id")]),
-    )
-    entries = list(numbered.filter(place__gt=skip, place__lte=skip + per_day).order_by("first_at", "group_id"))
-    ids = {entry["group_id"] for entry in entries}
-    excerpt = Left("text", EXCERPT_CHARACTERS)
-    groups = {
-        row[0]: row
-        for row in PostGroup.objects.filter(pk__in=ids).values_list("id", "status", excerpt, "media", tags_expression())
-    }
-    of_group: dict[str, list[CalendarTarget]] = {group_id: [] for group_id in ids}
-    columns = PostTarget.objects.filter(group__in=ids).order_by("position").values_list("group_id", *CalendarTarget._fields)
-    for group_id, *row in columns:
-        of_group[group_id].append(CalendarTarget._make(row))
-    columns_of_entry = itemgetter("scheduled_at", "first_at", "day", "on_day")
+    entries = _first_entries_of_each_day(targets, window, zone, slice(skip, skip + per_day))
+    groups = _calendar_groups({entry.group_id for entry in entries})
     return [
-        CalendarPost._make((*groups[entry["group_id"]], of_group[entry["group_id"]], *columns_of_entry(entry)))
-        for entry in entries
+        CalendarPost._make(
+            (*groups[each.group_id], each.shown_at if each.is_scheduled else None, each.shown_at, each.day, each.on_day)
+        )
+        for each in entries
     ]
+
+
+# A target that the calendar shows: its time as the database returns it, since converting all takes too long; the id of its
+# group; and whether it has a time of its own, or is shown at its creation.
+_ShownTarget = tuple[Any, str, bool]
+
+
+class _DayEntry(NamedTuple):
+    """An entry of the lists of posts by day: a post at one time of its targets, or at their creation without one."""
+
+    shown_at: datetime
+    group_id: str
+    is_scheduled: bool
+    day: date
+    on_day: int
+
+
+def _first_entries_of_each_day(
+    targets: QuerySet[PostTarget], window: tuple[datetime, datetime], zone: ZoneInfo, places: slice
+) -> list[_DayEntry]:
+    """Return the entries of targets at these places of each local day in a window of time, earliest first.
+
+    They are grouped here, because a month took SQLite three times as long with window functions.
+    """
+    first, last = (each.astimezone(zone).date() for each in (window[0], window[1] - timedelta(microseconds=1)))
+    days = [first + timedelta(days=number) for number in range((last - first).days + 2)]
+    rows, found = sorted(_read_shown_targets(targets)), []
+    begins = [bisect(rows, (_stored_time(start_of_local_day(day, zone)),)) for day in days]
+    for day, (begin, end) in zip(days, pairwise(begins), strict=False):
+        entries = _without_repetitions(rows[begin:end])
+        found += [[*row, day, len(entries)] for row in entries[places]]
+    convert_columns(found, converters_of([PostTarget._meta.get_field("scheduled_at")]))
+    return [_DayEntry._make(row) for row in found]
+
+
+def _without_repetitions(targets: Sequence[_ShownTarget]) -> list[_ShownTarget]:
+    """Return the first of the sorted targets that have the same group and time, or the same group and no time."""
+    unscheduled: set[str] = set()
+    found = []
+    for target, _ in groupby(targets):
+        _shown_at, group_id, is_scheduled = target
+        if is_scheduled or group_id not in unscheduled:
+            found.append(target)
+        if not is_scheduled:
+            unscheduled.add(group_id)
+    return found
+
+
+def _read_shown_targets(targets: QuerySet[PostTarget]) -> list[_ShownTarget]:
+    """Read those of the targets that the calendar shows; of a waiting group, only targets that have a time.
+
+    The groups are read only of targets that are pending and not due, since all others belong to released groups. Reading all
+    groups would take longer than reading the targets.
+    """
+    flags = {
+        "is_scheduled": ExpressionWrapper(Q(scheduled_at__isnull=False), BooleanField()),
+        "may_be_unreleased": ExpressionWrapper(Q(status=TargetStatus.PENDING, due_at=None), BooleanField()),
+    }
+    columns = targets.annotate(**flags).values_list("shown_at", "group_id", *flags)
+    rows = read_rows(*columns.query.sql_with_params(), [])
+    unreleased = {group_id for _, group_id, _, may_be_unreleased in rows if may_be_unreleased}
+    sql = f"SELECT id, status FROM posts_postgroup WHERE {in_list_condition('id')}"  # noqa: S608 - only constants
+    statuses = read_rows(sql, [list_parameter(unreleased)], []) if unreleased else []
+    hidden = {pk for pk, status in statuses if status in STATUSES_NOT_IN_CALENDAR}
+    waiting = {pk for pk, status in statuses if status == GroupStatus.PENDING_CONFIRMATION}
+    return [tuple(row[:3]) for row in rows if row[1] not in hidden and (row[2] or row[1] not in waiting)]
+
+
+def _calendar_groups(ids: set[str]) -> dict[str, tuple[Any, ...]]:
+    """Query the columns of a CalendarPost that belong to its post group, by the ids of the groups."""
+    of_group: dict[str, tuple[Any, ...]] = {}
+    columns = ("group__status", Left("group__text", EXCERPT_CHARACTERS), "group__media", tags_expression("group__metadata"))
+    targets = PostTarget.objects.filter(group__in=ids).order_by("position")
+    for group_id, *row in targets.values_list("group_id", *columns, *CalendarTarget._fields):
+        group = of_group.setdefault(group_id, (group_id, *row[: len(columns)], []))
+        group[-1].append(CalendarTarget._make(row[len(columns) :]))
+    return of_group
 
 
 def upcoming_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
     """Query the released post groups whose targets are due on the next days, earliest first, with `shown_at`."""
     require_access(caller, workspace_id, "posts.read", write=False)
     now = timezone.now()
-    targets = _targets_in_window(workspace_id, (now, now + MAX_SCHEDULE_AHEAD)).filter(
-        status=TargetStatus.PENDING, due_at__isnull=False, scheduled_at__isnull=False
-    )
-    return list(_groups_of_targets(targets, "shown_at").order_by("shown_at", "pk")[:limit])  # type: ignore[misc]  # annotated
+    in_time: QuerySet[Any] = _targets_in_window(workspace_id, (now, now + MAX_SCHEDULE_AHEAD))
+    targets = in_time.filter(status=TargetStatus.PENDING, due_at__isnull=False, scheduled_at__isnull=False)
+    by_group = targets.values("group_id").annotate(first_at=Min("shown_at")).order_by("first_at", "group_id")
+    first_at = targets.filter(group=OuterRef("pk")).order_by("shown_at").values("shown_at")[:1]
+    groups: QuerySet[Any] = groups_with_targets().filter(pk__in=by_group.values("group_id")[:limit])
+    return list(groups.annotate(shown_at=Subquery(first_at)).order_by("shown_at", "pk"))
 
 
 def targets_shown_in_calendar(
@@ -213,21 +249,25 @@ def targets_shown_in_calendar(
 ) -> QuerySet[PostTarget]:
     """Query the targets that lists of posts by day show in a window of time, with their time `shown_at`."""
     rows = _targets_in_window(workspace_id, window, account_id=account_id)
+    rows = rows.exclude(group__status__in=STATUSES_NOT_IN_CALENDAR)
     return rows.exclude(group__status=GroupStatus.PENDING_CONFIRMATION, scheduled_at=None)
 
 
 def targets_in_calendars() -> QuerySet[Any]:
     """Query the targets that lists of posts by day may show, of released and waiting posts of all workspaces."""
-    targets = PostTarget.objects.annotate(shown_at=SHOWN_AT).exclude(status=TargetStatus.CANCELLED)  # uses target_by_time
-    return targets.exclude(group__status__in=STATUSES_NOT_IN_CALENDAR)
+    return _uncancelled_targets().exclude(group__status__in=STATUSES_NOT_IN_CALENDAR)
+
+
+def _uncancelled_targets() -> QuerySet[Any]:
+    return PostTarget.objects.annotate(shown_at=SHOWN_AT).exclude(status=TargetStatus.CANCELLED)
 
 
 def _targets_in_window(
     workspace_id: str, window: tuple[datetime, datetime], *, account_id: str | None = None
 ) -> QuerySet[PostTarget]:
-    """Return the targets for lists by day: of released and waiting posts in a window of time, with `shown_at`."""
-    of_workspace = targets_in_calendars().filter(account__workspace_id=workspace_id)
-    targets = of_workspace.filter(shown_at__gte=window[0], shown_at__lt=window[1])
+    """Return the targets in a window of time that are not cancelled, with `shown_at`; those of drafts included."""
+    of_workspace = _uncancelled_targets().filter(account__workspace_id=workspace_id)
+    targets = of_workspace.filter(shown_at__gte=window[0], shown_at__lt=window[1])  # uses target_by_time
     return targets if account_id is None else targets.filter(account_id=account_id)
 
 
@@ -236,7 +276,7 @@ def _targets_in_calendar(
 ) -> QuerySet[PostTarget]:
     require_access(caller, workspace_id, "posts.read", write=False)
     require_account_and_agent_in_workspace(workspace_id, account_id=filters.account_id, agent_id=filters.agent_id)
-    rows = targets_shown_in_calendar(workspace_id, window, account_id=filters.account_id)
+    rows = _targets_in_window(workspace_id, window, account_id=filters.account_id)
     wanted = {"platform": filters.platform, "group__agent_id": filters.agent_id, "group__status": filters.status}
     rows = rows.filter(**{name: value for name, value in wanted.items() if value is not None})
     if filters.text:
@@ -244,10 +284,3 @@ def _targets_in_calendar(
     if filters.tag:
         rows = rows.filter(has_tag_condition(filters.tag, metadata="group__metadata"))
     return rows
-
-
-def _groups_of_targets(targets: QuerySet[PostTarget], name: str) -> QuerySet[PostGroup]:
-    """Return the post groups of a day's targets, annotated with the time of the first of these; see `CalendarTarget`."""
-    first = {name: Min(Coalesce("targets__scheduled_at", "targets__created_at"))}
-    groups = PostGroup.objects.filter(targets__in=targets.values("pk")).annotate(**first)
-    return groups.prefetch_related(Prefetch("targets", PostTarget.objects.order_by("position")))

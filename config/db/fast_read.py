@@ -51,17 +51,22 @@ def list_parameter(values: Iterable[str]) -> str:
 
 def read_rows(sql: str, params: Sequence[Any], converters: ColumnConverters) -> Sequence[Sequence[Any]]:
     """Run a SELECT with the fast cursor and return its rows, whose columns are converted to Python values."""
-    connection = connections[DEFAULT_DB_ALIAS]
     with cursor_for_prepared_statements() as cursor:
         cursor.execute(sql, params)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     if not converters:
         return rows
     converted = [list(row) for row in rows]
-    for row in converted:
+    convert_columns(converted, converters)
+    return converted
+
+
+def convert_columns(rows: Iterable[list[Any]], converters: ColumnConverters) -> None:
+    """Convert the columns of rows of a fast read, in place, to Python values."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    for row in rows:
         for place, convert, column in converters:
             row[place] = convert(row[place], column, connection)
-    return converted
 
 
 def cursor_for_prepared_statements(*, numbered: bool = False) -> CursorWrapper:

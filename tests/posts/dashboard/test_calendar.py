@@ -185,6 +185,21 @@ def test_a_post_has_an_entry_for_each_time_of_its_targets(dashboard: Dashboard, 
     assert shown.index("08:00 2027-03-11T08") < shown.index("17:00 2027-03-11T08")
 
 
+def test_a_post_without_a_time_has_one_entry_at_the_creation_of_its_first_target(
+    dashboard: Dashboard, accounts: list[ConnectedAccount]
+) -> None:
+    group = group_with_target(dashboard.workspace, None, "published")
+    PostTarget.objects.filter(group=group).update(account=accounts[0], created_at="2027-03-10T08:00:00.5Z")
+    later = PostTarget.objects.create(group=group, account=accounts[1], platform="mastodon", position=1)
+    PostTarget.objects.filter(pk=later.pk).update(created_at="2027-03-10T08:00:00.75Z")
+    scheduled = group_at(dashboard.workspace, "2027-03-10T08:00:00.5+00:00")
+
+    page = dashboard.get("calendar", view="week", date="2027-03-10")
+
+    assert days(page) == {"2027-03-10": sorted([group.id, scheduled.id])}
+    assert page.text.count('<li class="entry') == 2
+
+
 def test_the_composer_opens_at_the_day_or_hour_of_the_plus(dashboard: Dashboard, clock: Any) -> None:
     page = dashboard.get("calendar").content.decode()  # it is 2027-03-10 12:00
     assert re.findall(r'class="add" href="[^"]*when=([^"]*)"', page)[:2] == ["2027-03-10T13:00", "2027-03-11T09:00"]
