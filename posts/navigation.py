@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from config.pages.navigation import MAX_SHOWN_COUNT, DashboardPage
 from posts.models import PostGroup
+from posts.selectors import needs_a_person
 from posts.states import GroupStatus
 
 
@@ -14,7 +15,8 @@ def count_posts_awaiting_approval(workspace_id: str) -> int:
 
     The maximum is MAX_SHOWN_COUNT + 1.
     """
-    waiting = PostGroup.objects.filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
+    needing = PostGroup.objects.filter(needs_a_person(), workspace_id=workspace_id)
+    waiting = needing.filter(status=GroupStatus.PENDING_CONFIRMATION)
     return waiting[: MAX_SHOWN_COUNT + 1].count()
 
 

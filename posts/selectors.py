@@ -19,7 +19,7 @@ from config.api.scopes import AnyScope
 from config.db.fixed_select import FixedSelect
 from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
-from posts.states import SCHEDULE_MISSED, GroupStatus, TargetStatus
+from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, SCHEDULE_MISSED, GroupStatus, TargetStatus
 from posts.summaries import PostSummary, fetch_post_summaries
 from posts.tags import TAGS_KEY, has_tag_condition, tags_of_metadata
 from workspaces.models import Workspace
@@ -67,10 +67,19 @@ def get_post_group_rows(*, caller: Caller, post_group_id: str) -> tuple[Any, lis
     return group, [target for target, _ in rows]
 
 
+def needs_a_person() -> Q:
+    """Return the condition of post groups that only a person can continue, with which a query of one status finds its index.
+
+    The statuses are part of the SQL, in the order of the index `group_attention`: SQLite uses a partial index only if the
+    query has the same condition.
+    """
+    return Q(status__in=[_status_in_sql(status) for status in GROUP_STATUSES_NEEDING_A_PERSON])
+
+
 def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[PostGroup]:
     """Query a page of the post groups that await approval, oldest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
-    rows = groups_with_targets().filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
+    rows = groups_with_targets().filter(needs_a_person(), workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return paginate_earliest_first(rows, field="created_at", limit=limit, cursor=cursor)
 
 
@@ -174,7 +183,14 @@ def _with_status(rows: QuerySet[PostGroup], status: str | None) -> QuerySet[Post
     The status is part of the SQL: PostgreSQL plans a prepared statement once for all values of its parameters, and that plan
     would search the whole history for a rare status instead of using `group_attention`.
     """
-    return rows if status is None else rows.filter(status=RawSQL(f"'{GroupStatus(status).value}'", ()))  # noqa: S611 - one of the statuses
+    if status is None:
+        return rows
+    found = rows.filter(status=_status_in_sql(status))
+    return found.filter(needs_a_person()) if status in GROUP_STATUSES_NEEDING_A_PERSON else found
+
+
+def _status_in_sql(status: str) -> RawSQL:
+    return RawSQL(f"'{GroupStatus(status).value}'", ())  # noqa: S611 - one of the statuses
 
 
 def _with_target(rows: QuerySet[PostGroup], platform: str | None, account_id: str | None) -> QuerySet[PostGroup]:
