@@ -12,7 +12,7 @@ from tests.browser.conftest import OpenPage
 from tests.browser.full_workspace import FullWorkspace
 from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
-from tests.browser.ways_of_use import WayOfUse, in_every_way
+from tests.browser.ways_of_use import KEYBOARD, MOUSE, TOUCH, WayOfUse, in_every_way
 
 
 def calendar_path(workspace: Workspace, **query: str) -> str:
@@ -134,11 +134,16 @@ def test_empty_slots_are_filled(open_page: OpenPage, workspace: Workspace, check
     expect(page.get_by_role("checkbox", name="Mastodon sandbox.mastodon Sandbox")).to_be_checked()
 
 
-def test_the_time_zone_of_the_browser_is_offered(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
-    page = open_page(calendar_path(workspace), timezone_id="America/New_York")
+@pytest.mark.parametrize("way", [MOUSE, KEYBOARD, TOUCH], ids=["mouse", "keyboard", "touch"])
+def test_the_time_zone_of_the_browser_is_offered(
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker, way: WayOfUse
+) -> None:
+    page = open_page(calendar_path(workspace), timezone_id="America/New_York", **way.options)
     expect(page.locator("main")).to_contain_text("Times are in the UTC time zone.")
-    checker.check(page, "calendar-zone")
-    page.get_by_role("button", name="Use America/New York for the workspace").click()
+    if way is MOUSE:
+        checker.check(page, "calendar-zone")
+    way.press(page.get_by_role("button", name="Use America/New York for the workspace"))
+    expect(page.locator("#messages")).to_contain_text("saved")
     page.goto(calendar_path(workspace))
     expect(page.locator("main")).to_contain_text("Times are in the America/New_York time zone.")
     expect(page.locator("#zone")).to_be_hidden()

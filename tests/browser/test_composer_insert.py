@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.page_checks import PHONE, PageChecker
+from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
 from tests.browser.test_composer import open_tab
 from tests.browser.test_composer_tabs import choose
-from tests.browser.ways_of_use import tab_to_and_press
+from tests.browser.ways_of_use import MOUSE, NO_SCRIPTS, TOUCH, WayOfUse, in_every_way, tab_to_and_press
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_snippet_is_inserted_with_the_keyboard(open_page: OpenPage, snippets: 
 
 
 def test_a_snippet_is_inserted_on_a_phone(open_page: OpenPage, snippets: Workspace) -> None:
-    page = open_composer(open_page, snippets, viewport=PHONE, has_touch=True, is_mobile=True)
+    page = open_composer(open_page, snippets, **TOUCH.options)
     page.locator("summary", has_text="Snippets").tap()
     page.get_by_role("button", name="Rye").tap()
 
@@ -103,14 +103,20 @@ def test_a_snippet_is_appended_without_scripts(open_page: OpenPage, snippets: Wo
     expect(page.get_by_label("Text for all accounts")).to_have_value("Fresh today\n\n— Harbour Bakery")
 
 
-def test_an_emoji_is_found_and_inserted(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
-    page = open_composer(open_page, workspace)
-    page.get_by_label("Text for all accounts").fill("Off we go ")
-    page.locator("summary", has_text="Emoji").click()
-    checker.check(page, "compose-emoji")
-    page.get_by_label("Search by name").press_sequentially("rocket")
+@in_every_way
+def test_an_emoji_is_found_and_inserted(
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker, way: WayOfUse
+) -> None:
+    page = open_composer(open_page, workspace, **way.options)
+    way.enter(page.get_by_label("Text for all accounts"), "Off we go ")
+    way.press(page.locator("summary", has_text="Emoji"))
+    if way is MOUSE:
+        checker.check(page, "compose-emoji")
+    way.enter(page.get_by_label("Search by name"), "rocket")
+    if way is NO_SCRIPTS:
+        way.press(page.get_by_role("button", name="Search", exact=True))
     expect(page.locator(".emoji button")).to_have_count(1)
-    page.get_by_role("button", name="rocket").click()
-    page.get_by_role("button", name="rocket").click()
+    way.press(page.get_by_role("button", name="rocket"))
+    way.press(page.get_by_role("button", name="rocket"))
 
     expect(page.get_by_label("Text for all accounts")).to_have_value("Off we go 🚀🚀")

@@ -12,7 +12,7 @@ from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PHONE, PageChecker
 from tests.browser.service import Workspace
 from tests.browser.test_composer_tabs import choose
-from tests.browser.ways_of_use import tab_to_and_press
+from tests.browser.ways_of_use import KEYBOARD, MOUSE, NO_SCRIPTS, WayOfUse, in_every_way, tab_to_and_press
 from tests.fakes.http_server import Answer, LoopbackServer, ReceivedRequest
 from tests.media.pictures import jpeg
 
@@ -137,22 +137,25 @@ def test_the_focus_stays_in_a_thread(open_page: OpenPage, workspace: Workspace) 
     expect(page.get_by_label("Part 2 of the thread")).to_have_value("second")
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@in_every_way
 def test_a_picture_is_cropped_for_a_platform(
-    open_page: OpenPage, workspace: Workspace, checker: PageChecker, scripts: bool
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker, way: WayOfUse
 ) -> None:
     tower = workspace.upload(jpeg(600, 1200, colour="peru"), "tower.jpg", "A tower")
     target = workspace.account("instagram")["connected_account_id"]
     path = f"/dashboard/workspaces/{workspace.id}/compose?media={tower}&account={target}&text=Look"
-    page = open_page(path, java_script_enabled=scripts)
-    page.get_by_role("button", name="Crop to 4:5").click()
+    page = open_page(path, **way.options)
+    way.press(page.get_by_role("button", name="Crop to 4:5"))
     expect(page.get_by_role("heading", name="Crop tower.jpg to 4:5")).to_be_visible()
-    if scripts:
-        expect(page.get_by_role("button", name="Top")).to_be_focused()
+    top = page.get_by_role("button", name="Top")
+    if way is not NO_SCRIPTS:
+        expect(top).to_be_focused()
+    if way is MOUSE:
         checker.check(page, "compose-crop")
+    if way is KEYBOARD:
         page.keyboard.press("Enter")
     else:
-        page.get_by_role("button", name="Top").click()
+        way.press(top)
 
     expect(page.get_by_label("Alt text for tower 4-5.jpg")).to_have_value("A tower")
     expect(page.get_by_role("button", name="Crop to 4:5")).to_have_count(0)

@@ -8,9 +8,10 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.page_checks import PHONE, PageChecker, menu_link
+from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Workspace
 from tests.browser.test_composer import open_tab
+from tests.browser.ways_of_use import TOUCH
 from tests.media.pictures import jpeg, png
 
 COUNT_CLICKS = """document.addEventListener("click", ({ detail }) => {
@@ -78,7 +79,7 @@ def test_the_tab_that_is_open_shows_its_preview_alone(open_page: OpenPage, works
 
 
 def test_on_a_phone_the_counter_and_the_buttons_stay_in_sight(open_page: OpenPage, workspace: Workspace) -> None:
-    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", viewport=PHONE, has_touch=True, is_mobile=True)
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", **TOUCH.options)
     page.locator(".chip", has_text="Bluesky").tap()
     page.locator(".tab", has_text="Bluesky").tap()
     page.get_by_label("Text for Bluesky").fill("x" * 120)
@@ -122,6 +123,25 @@ def test_a_long_text_becomes_a_thread(open_page: OpenPage, workspace: Workspace,
     page.get_by_role("button", name="Remove part 2").click()
     expect(page.get_by_label("Part 3 of the thread")).to_have_count(0)
     expect(second).not_to_have_value("And a last word")
+
+
+def test_a_thread_is_written_by_touch(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", **TOUCH.options)
+    page.get_by_label("Text for all accounts").fill("The first part")
+    page.locator(".chip", has_text="Mastodon").tap()
+    page.locator(".tab", has_text="Mastodon").tap()
+    page.get_by_role("button", name="Make it a thread").tap()
+    page.get_by_label("Part 2 of the thread").fill("The third part")
+    page.get_by_role("button", name="Add a part").tap()
+    page.get_by_label("Part 3 of the thread").fill("The second part")
+    page.get_by_role("button", name="Move up part 3").tap()
+    expect(page.get_by_label("Part 2 of the thread")).to_have_value("The second part")
+    page.get_by_role("button", name="Remove part 3").tap()
+    expect(page.get_by_label("Part 3 of the thread")).to_have_count(0)
+    expect(page.locator("#check .segment")).to_have_count(2)
+    page.get_by_role("button", name="Publish now").tap()
+    expect(page.locator("main")).to_contain_text("The second part")
+    expect(page.locator("main")).not_to_contain_text("The third part")
 
 
 def test_a_thread_is_written_without_scripts(open_page: OpenPage, workspace: Workspace) -> None:

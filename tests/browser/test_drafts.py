@@ -11,6 +11,7 @@ from tests.browser.conftest import OpenPage, new_context
 from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Service, Workspace
 from tests.browser.test_composer import open_tab
+from tests.browser.ways_of_use import TOUCH
 from tests.media.pictures import jpeg
 
 
@@ -126,6 +127,29 @@ def test_a_lost_session_loses_no_text(
     expect(page.get_by_label("Text for all accounts")).to_have_value("Typed while signed out")
     expect(page.get_by_role("checkbox", name="Mastodon")).to_be_checked()
     context.close()
+
+
+def test_a_draft_is_found_again_and_discarded_by_touch(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", **TOUCH.options)
+    page.get_by_label("Text for all accounts").fill("On the way to the market")
+    page.locator(".chip", has_text="Mastodon").tap()
+    expect_saved(page)
+    follow_menu_by_touch(page, "Calendar")
+    follow_menu_by_touch(page, "New post")
+    page.get_by_text("You have 1 unfinished post").tap()
+    page.get_by_role("link", name="On the way to the market").tap()
+    expect(page.get_by_label("Text for all accounts")).to_have_value("On the way to the market")
+    expect(page.get_by_role("checkbox", name="Mastodon")).to_be_checked()
+
+    follow_menu_by_touch(page, "New post")
+    page.get_by_text("You have 1 unfinished post").tap()
+    page.get_by_role("button", name="Discard:").tap()
+    expect(page.locator("main")).not_to_contain_text("On the way to the market")
+
+
+def follow_menu_by_touch(page: Page, name: str) -> None:
+    page.get_by_role("button", name="Menu", exact=True).tap()
+    menu_link(page, name).tap()
 
 
 def test_without_scripts_a_button_saves_the_draft(open_page: OpenPage, workspace: Workspace) -> None:
