@@ -31,7 +31,7 @@ class AttachedMedia:
         return self.asset.media_info(self.alt_text)
 
 
-class MediaGone(Exception):
+class AttachedMediaDeleted(Exception):
     """Raised when media attached to a post were deleted; `media_ids` lists the deleted assets."""
 
     def __init__(self, media_ids: Sequence[str]) -> None:
@@ -67,14 +67,14 @@ def match_media_to_assets(media: Sequence[MediaWrite], assets: Mapping[str, Medi
     return tuple(AttachedMedia(assets[each.media_id], each.alt_text) for each in media)
 
 
-def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
-    """Return a post group's attached media as files for platform adapters. Raises MediaGone if media were deleted.
+def media_files_for_adapter(group: PostGroup) -> tuple[MediaFile, ...]:
+    """Return a post group's attached media as files for platform adapters. Raises AttachedMediaDeleted if media were deleted.
 
     Runs at most one query.
     """
     assets = workspace_assets_by_id(group.workspace_id, attached_media_ids(group))
     if gone := [media_id for media_id in attached_media_ids(group) if media_id not in assets]:
-        raise MediaGone(gone)
+        raise AttachedMediaDeleted(gone)
     return tuple(media_file_for_adapter(assets[each["media_id"]], each.get("alt_text")) for each in group.media)
 
 
@@ -94,7 +94,7 @@ def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
         list(MediaAsset.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
 
 
-def media_protection_ends(groups: Iterable[PostGroup]) -> list[Write]:
+def build_media_protection_ends(groups: Iterable[PostGroup]) -> list[Write]:
     """Return the writes that end the protection of the media attached to post groups, so that they can be deleted."""
     return writes_that_delete_media_uses([group.id for group in groups if group.media])
 

@@ -39,7 +39,7 @@ from config.db.connection import close_connection_before_waiting
 from config.db.encryption import SealedValueError
 from config.db.outage import DATABASE_ERRORS, retry_while_database_down
 from config.jobs.database_writer import DatabaseWriter
-from posts.attached_media import MediaGone, adapter_media_files
+from posts.attached_media import AttachedMediaDeleted, media_files_for_adapter
 from posts.models import PostTarget
 from posts.publishing.attempts import LEASE, Attempt
 from posts.publishing.decision import decide, finish_unconfirmed
@@ -110,14 +110,14 @@ def _prepare(attempt: Attempt) -> None:
     attempt.increment_counts()
     try:
         attempt.grant = attempt.target.account.decrypted_grant()
-        attempt.media = adapter_media_files(attempt.target.group)
+        attempt.media = media_files_for_adapter(attempt.target.group)
         if not attempt.target.phase:
             with suppress(Exception):  # the step START raises it again, as a fact
                 attempt.progress = attempt.adapter.initial_progress(attempt.grant, attempt.content)
     except SealedValueError as fault:
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
         attempt.fault = errors.Transient("The service cannot read the account's credentials at the moment.")
-    except MediaGone as fault:
+    except AttachedMediaDeleted as fault:
         state = attempt.state
         unknown = f"An earlier attempt may have been published and cannot be repeated: {fault}"
         sent = state.in_doubt or state.may_already_be_published

@@ -25,7 +25,7 @@ from config.db.writes import write_together
 from config.jobs.backoff import retry_pause_from_list
 from config.jobs.database_writer import DatabaseWriter
 from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates, fenced_update_writes
-from posts.attached_media import media_protection_ends
+from posts.attached_media import build_media_protection_ends
 from posts.events import build_group_events, outcome_event_kinds_and_targets
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import LEASE, Attempt
@@ -211,7 +211,7 @@ def _write_with_groups(updates: Sequence[TargetUpdate], rows: Sequence[PostTarge
     for update in groups:
         update.set_in_memory()
     events = [event for each in ended for event in build_group_events(*each)]
-    writes += media_protection_ends(group for group, *_ in ended if group.status in FINISHED_GROUP_STATUSES)
+    writes += build_media_protection_ends(group for group, *_ in ended if group.status in FINISHED_GROUP_STATUSES)
     writes += fenced_update_writes(updates)
     # The money comes last, because concurrent posts of a workspace wait for the lock on its spend counters.
     settled, failed = (

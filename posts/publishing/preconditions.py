@@ -18,7 +18,7 @@ from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
 from posts.publishing.decision import MAX_WORKER_LOSSES, decide, finish_unconfirmed
 from posts.publishing.decision_types import AttemptBegins, Decision, Postpone, TakeStep, TargetProblem
-from posts.series_selectors import is_withdrawn_by_series
+from posts.series_selectors import must_be_cancelled_with_series
 from posts.states import SCHEDULE_MISSED, GroupStatus, TargetStatus
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def preflight_decision(attempt: Attempt) -> Decision | None:
     target, state = attempt.target, attempt.state
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return Postpone(timezone.now() + PAUSED_WORKSPACE_DELAY)
-    if target.group.status == GroupStatus.SCHEDULED and is_withdrawn_by_series(target.group):
+    if target.group.status == GroupStatus.SCHEDULED and must_be_cancelled_with_series(target.group):
         return Postpone(timezone.now() + WITHDRAWN_POST_DELAY)
     if state.in_doubt and target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."

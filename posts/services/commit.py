@@ -17,7 +17,7 @@ from config.api.idempotency import KeyedRequest
 from config.db.writes import Write, build_insert_writes, write_together
 from config.jobs.fenced_updates import FencedUpdate, fenced_update_writes
 from config.jobs.wake_up import wake_worker_loop_after_commit
-from posts.attached_media import lock_media_of_groups, media_protection_ends, protect_group_media_from_deletion
+from posts.attached_media import build_media_protection_ends, lock_media_of_groups, protect_group_media_from_deletion
 from posts.errors import PlanChanged, prefix_error_fields_with_index
 from posts.events import build_group_events
 from posts.models import PostGroup, PostTarget
@@ -237,7 +237,7 @@ def _protect_media(change: GroupChange) -> None:
     protected = before.media if before and before.status not in FINISHED_GROUP_STATUSES else []
     wanted = after.media if after.status not in FINISHED_GROUP_STATUSES else []
     if protected and not wanted:
-        write_together(media_protection_ends([before or after]))
+        write_together(build_media_protection_ends([before or after]))
     elif wanted and protected != wanted:
         protect_group_media_from_deletion(after)
 

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import ConnectedAccount
 from config.db.ids import new_id
 from media.models import MediaAsset
-from posts.attached_media import MediaGone, adapter_media_files
+from posts.attached_media import AttachedMediaDeleted, media_files_for_adapter
 from posts.models import PostGroup
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -46,16 +46,16 @@ def test_adapters_get_media_in_order_with_default_alt_texts(
     media = [*media_of(assets[2], alt_text="A finished bench"), *media_of(assets[0]), *media_of(assets[1], alt_text="")]
     group = PostGroup.objects.get(pk=create(api, account, media=media, draft=True)["id"])
 
-    assert [(file.id, file.alt_text) for file in adapter_media_files(group)] == [
+    assert [(file.id, file.alt_text) for file in media_files_for_adapter(group)] == [
         (assets[2].id, "A finished bench"),
         (assets[0].id, assets[0].alt_text),
         (assets[1].id, ""),
     ]
-    assert adapter_media_files(PostGroup(workspace_id=group.workspace_id)) == ()
+    assert media_files_for_adapter(PostGroup(workspace_id=group.workspace_id)) == ()
 
     MediaAsset.objects.filter(pk=assets[0].pk).update(status="deleted")
-    with pytest.raises(MediaGone) as gone:
-        adapter_media_files(group)
+    with pytest.raises(AttachedMediaDeleted) as gone:
+        media_files_for_adapter(group)
     assert gone.value.media_ids == [assets[0].id]
 
 

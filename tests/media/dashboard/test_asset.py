@@ -16,7 +16,7 @@ from auditlog.models import AuditEntry
 from config.db.ids import creation_time_of_id
 from media.models import MediaAsset
 from media.tasks import purge_deleted_files
-from posts.attached_media import adapter_media_files
+from posts.attached_media import media_files_for_adapter
 from posts.models import PostGroup
 from tests.conftest import ApiClient
 from tests.factories import MediaAssetFactory
@@ -78,7 +78,7 @@ def test_a_changed_alt_text_applies_to_posts_without_their_own(
     text = pages.post("media-asset", form, media_id=picture.id, follow=True)
 
     assert "The alt text is saved." in words(text)
-    texts = [adapter_media_files(PostGroup.objects.get(pk=pk))[0].alt_text for pk in groups]
+    texts = [media_files_for_adapter(PostGroup.objects.get(pk=pk))[0].alt_text for pk in groups]
     assert texts == ["Two people\non a bench", "Its own"]
     entry = AuditEntry.objects.get(operation="media.describe")
     assert (entry.actor_type, entry.resource_id) == ("user", picture.id)

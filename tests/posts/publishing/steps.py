@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from accounts.platforms.types import Progress, Published
 from config.jobs.database_writer import DatabaseWriter
 from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
-from posts.attached_media import adapter_media_files
+from posts.attached_media import media_files_for_adapter
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt, claim_targets
 from posts.publishing.decision import decide
@@ -37,7 +37,7 @@ def begin(target: PostTarget) -> None:
 def do(target: PostTarget) -> Progress | Published:
     """Take the step that was begun; the result is not stored."""
     attempt = Attempt.for_claimed_target(target, DatabaseWriter())
-    attempt.media = adapter_media_files(target.group)
+    attempt.media = media_files_for_adapter(target.group)
     return attempt.adapter.publish_step(target.account.decrypted_grant(), attempt.content, attempt.progress)
 
 
