@@ -207,7 +207,7 @@ def open_correction_count() -> int:
     return Correction.objects.filter(status=Correction.Status.PROPOSED, expires_at__gt=timezone.now()).count()
 
 
-class MonthAmounts(NamedTuple):
+class MonthSums(NamedTuple):
     """The result of a billing query: a workspace's or agent's sums of a month: reserved and spent cents, posts with a URL."""
 
     held_cents: int = 0
@@ -221,8 +221,8 @@ class WrongMonthCounter:
 
     holder_id: str
     month: date
-    counter: MonthAmounts
-    ledger: MonthAmounts
+    counter: MonthSums
+    ledger: MonthSums
 
 
 def find_wrong_month_counters() -> list[WrongMonthCounter]:
@@ -231,11 +231,11 @@ def find_wrong_month_counters() -> list[WrongMonthCounter]:
     Counters and entries are read in several statements, so while money moves only a difference found twice is real.
     """
     counted = {
-        (counter.holder_id, counter.month): MonthAmounts(counter.held_cents, counter.settled_cents, counter.url_posts)
+        (counter.holder_id, counter.month): MonthSums(counter.held_cents, counter.settled_cents, counter.url_posts)
         for counter in MonthCounter.objects.iterator()
     }
     entered = _ledger_by("workspace_id") | _ledger_by("agent_id")
-    none = MonthAmounts()
+    none = MonthSums()
     return [
         WrongMonthCounter(*key, counter=counted.get(key, none), ledger=entered.get(key, none))
         for key in sorted(counted.keys() | entered.keys())
@@ -243,7 +243,7 @@ def find_wrong_month_counters() -> list[WrongMonthCounter]:
     ]
 
 
-def _ledger_by(holder: str) -> dict[tuple[str, date], MonthAmounts]:
+def _ledger_by(holder: str) -> dict[tuple[str, date], MonthSums]:
     kind = LedgerEntry.Kind
     sums = (
         LedgerEntry.objects.exclude(**{holder: ""})
@@ -254,7 +254,7 @@ def _ledger_by(holder: str) -> dict[tuple[str, date], MonthAmounts]:
             urls=_sum("url_posts", plus=[kind.HOLD, kind.ADJUST], minus=[kind.RELEASE]),
         )
     )
-    return {(holder_id, month): MonthAmounts(*map(int, amounts)) for holder_id, month, *amounts in sums}
+    return {(holder_id, month): MonthSums(*map(int, amounts)) for holder_id, month, *amounts in sums}
 
 
 def _sum(field: str, *, plus: list[LedgerEntry.Kind], minus: list[LedgerEntry.Kind]) -> Sum:

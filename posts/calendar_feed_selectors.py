@@ -38,7 +38,7 @@ def feeds_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor:
     return paginate_newest_first(_feeds().filter(member__workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
-def get_feed(*, caller: Caller, workspace_id: str, feed_id: str, write: bool = False) -> CalendarFeed:
+def feed_with_id(*, caller: Caller, workspace_id: str, feed_id: str, write: bool = False) -> CalendarFeed:
     """Calendar feed query: return the feed with this id. Raises UserSessionRequired, NotFound, WorkspacePaused."""
     require_person_who_may_read_posts(caller, workspace_id, write=write)
     found = _feeds().filter(pk=feed_id, member__workspace_id=workspace_id).first() if is_id(feed_id, "cal") else None

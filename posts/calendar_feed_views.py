@@ -15,7 +15,7 @@ from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import PageQuery, page_response_body
 from config.api.policies import Idempotency
 from config.api.views import OperationViewSet, require_safe_with_json_error
-from posts.calendar_feed_selectors import feed_with_token, feeds_of_workspace, get_feed, targets_in_feed
+from posts.calendar_feed_selectors import feed_with_id, feed_with_token, feeds_of_workspace, targets_in_feed
 from posts.icalendar_text import icalendar_text
 from posts.serializers.calendar_feeds import (
     CalendarFeedEnvelope,
@@ -30,7 +30,7 @@ READS_PER_MINUTE = 10  # of a feed; for unknown addresses, of an IP address
 
 
 def _replay_new_feed(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    feed = get_feed(caller=call.caller, workspace_id=call.path["workspace_id"], feed_id=record.resource_id)
+    feed = feed_with_id(caller=call.caller, workspace_id=call.path["workspace_id"], feed_id=record.resource_id)
     return {"calendar_feed": {"id": feed.id, "url": None, "created_at": feed.created_at}}
 
 

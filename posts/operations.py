@@ -27,7 +27,7 @@ from posts.services.cancel import plan_cancel
 from posts.services.commit import plan_and_commit
 from posts.services.create import plan_create, plan_create_batch
 from posts.services.missed import plan_retry_missed
-from posts.services.queue import QueueChange, plan_queue
+from posts.services.queue import RequestedQueueChange, plan_queue
 from posts.services.retry import plan_retry
 from posts.services.review import plan_confirm, plan_reject
 from posts.services.series import plan_and_commit_series, plan_series
@@ -74,7 +74,7 @@ def _update(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dr
 
 
 def _update_queue(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
-    return plan_queue(caller, QueueChange(**fields), dry_run=dry_run)
+    return plan_queue(caller, RequestedQueueChange(**fields), dry_run=dry_run)
 
 
 def _retry_missed(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:

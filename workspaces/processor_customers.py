@@ -32,7 +32,7 @@ def workspace_id_of_customer(*, customer_id: str) -> str | None:
     return Workspace.objects.filter(processor_customer_id=customer_id).values_list("pk", flat=True).first()
 
 
-def workspaces_with_customer(*, deleted: bool) -> QuerySet[Workspace]:
+def workspaces_having_customer_id(*, deleted: bool) -> QuerySet[Workspace]:
     """Return the workspaces with a customer id at the payment processor: either the deleted ones or all others."""
     customers = Workspace.objects.exclude(processor_customer_id="").order_by("pk")
     is_deleted = Q(status=WorkspaceStatus.DELETED)

@@ -23,7 +23,7 @@ OPTION_NAME = "thread"
 MAX_SEGMENT_LENGTH = 100_000  # the maximum length of a post's text
 
 
-def thread_schema(rules: ThreadRules) -> dict[str, Any]:
+def thread_texts_schema(rules: ThreadRules) -> dict[str, Any]:
     """Return the JSON Schema of the post option `thread`: a list of further posts, each a reply to the one before.
 
     `thread_issues` checks the length of each further text.

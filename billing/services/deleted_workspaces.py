@@ -15,7 +15,7 @@ from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_ala
 from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_save_subscription
 from billing.subscription_plans import has_payment_processor
 from workspaces.models import Workspace
-from workspaces.processor_customers import workspaces_with_customer
+from workspaces.processor_customers import workspaces_having_customer_id
 
 # How long to wait for a deleted workspace's last usage to be reported, so that the last invoice includes it.
 LAST_USAGE_WAIT = timedelta(hours=1)
@@ -49,7 +49,7 @@ def deleted_workspaces_with_subscription() -> QuerySet[Workspace]:
     """
     subscription = Subscription.objects.filter(pk=OuterRef("pk"))
     tried_at = Subquery(subscription.values("end_tried_at")[:1])
-    waiting = workspaces_with_customer(deleted=True).exclude(
+    waiting = workspaces_having_customer_id(deleted=True).exclude(
         pk__in=Subscription.objects.filter(closed_at__isnull=False).values("pk")
     )
     if not has_payment_processor():

@@ -18,7 +18,7 @@ from billing.subscription_plans import has_payment_processor
 from config.api import request_limits
 from config.api.caller import Caller, require_operator
 from config.api.plan import ResourcePlan, check_plan
-from workspaces.processor_customers import workspaces_with_customer
+from workspaces.processor_customers import workspaces_having_customer_id
 
 NIGHT_HOUR = 3  # hour of the day in UTC
 BATCH_SIZE = 100
@@ -83,7 +83,7 @@ def reconcile_billing_for_operator(*, caller: Caller, dry_run: bool = False) -> 
     (not an operator), RateLimited, PlanChanged.
     """
     require_operator(caller)
-    workspaces = workspaces_with_customer(deleted=False).count() if has_payment_processor() else 0
+    workspaces = workspaces_having_customer_id(deleted=False).count() if has_payment_processor() else 0
     # What the comparison changes depends on the processor's answers.
     check_plan(ResourcePlan("ops.reconcile_billing", "", None, {"workspaces": workspaces}))
     if dry_run:
@@ -109,7 +109,7 @@ def reconcile_subscriptions(progress: ProgressCallback = _no_progress) -> tuple[
     """
     checked = changed = 0
     last = ""
-    while rows := list(workspaces_with_customer(deleted=False).filter(pk__gt=last)[:BATCH_SIZE]):
+    while rows := list(workspaces_having_customer_id(deleted=False).filter(pk__gt=last)[:BATCH_SIZE]):
         for workspace in rows:
             try:
                 customer_id = workspace.processor_customer_id
@@ -143,5 +143,5 @@ def raise_alarms_for_wrong_month_counters(progress: ProgressCallback = _no_progr
     return len(different)
 
 
-def _amounts_text(amounts: selectors.MonthAmounts) -> str:
+def _amounts_text(amounts: selectors.MonthSums) -> str:
     return f"held {amounts.held_cents}, settled {amounts.settled_cents}, URL posts {amounts.url_posts}"

@@ -66,7 +66,7 @@ def save_form_as_draft(page: WorkspacePage, group: PostGroup | None, key: str) -
     }
     if not DRAFT_KEY_PATTERN.fullmatch(key) or (not _has_meaning(fields) and find_composer_draft(page, key) is None):
         return None
-    return composer_drafts.save_draft(
+    return composer_drafts.save_draft_or_copy(
         caller=page.caller,
         workspace_id=page.workspace.id,
         key=key,

@@ -65,7 +65,9 @@ def copy_post_to_composer_draft(page: WorkspacePage, group: PostGroup, *, when: 
         if each.get("alt_text") is not None:
             fields[f"alt-{each['media_id']}"] = [each["alt_text"]]
     key = composer_drafts.new_draft_key()
-    return composer_drafts.save_draft(caller=page.caller, workspace_id=page.workspace.id, key=key, fields=fields).draft
+    return composer_drafts.save_draft_or_copy(
+        caller=page.caller, workspace_id=page.workspace.id, key=key, fields=fields
+    ).draft
 
 
 def _remaining_content(group: PostGroup) -> ComposerContent:

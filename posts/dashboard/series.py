@@ -108,7 +108,7 @@ def preview_or_create_series(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("GET", "POST", operation="series.update")
-def preview_or_save_series(page: WorkspacePage, series_id: str) -> HttpResponse:
+def preview_or_update_series(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard page that previews changes to a series and saves them."""
     series = _series_of_workspace(page, series_id)
     if not page.may_write:

@@ -12,7 +12,7 @@ from auditlog.services import record_entry
 from config.api.caller import Caller
 from config.api.errors import Conflict, Forbidden, missing_or_foreign_id_error
 from config.api.plan import ResourcePlan, check_plan
-from posts.calendar_feed_selectors import get_feed, require_person_who_may_read_posts
+from posts.calendar_feed_selectors import feed_with_id, require_person_who_may_read_posts
 from posts.models import CalendarFeed
 from workspaces.models import Member
 from workspaces.services import lock_workspace
@@ -64,7 +64,7 @@ def delete_calendar_feed(*, caller: Caller, workspace_id: str, feed_id: str, dry
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, PlanChanged.
     """
-    feed = get_feed(caller=caller, workspace_id=workspace_id, feed_id=feed_id, write=True)
+    feed = feed_with_id(caller=caller, workspace_id=workspace_id, feed_id=feed_id, write=True)
     if feed.member.user_id != caller.actor_id and caller.role not in ADMIN_ROLES:
         raise Forbidden("Only an owner or admin may delete the calendar feed of somebody else.")
     with transaction.atomic():

@@ -45,7 +45,7 @@ def find_draft(*, caller: Caller, workspace_id: str, key: str) -> ComposerDraft 
     return drafts_of_caller(caller=caller, workspace_id=workspace_id).filter(key=key).first()
 
 
-def save_draft(
+def save_draft_or_copy(
     *,
     caller: Caller,
     workspace_id: str,

@@ -44,7 +44,7 @@ Moves = Mapping[str, TargetTime]  # by the target's id
 
 
 @dataclass(frozen=True)
-class QueueChange:
+class RequestedQueueChange:
     """A change of an account's queue, which is the posts scheduled to it: `shuffle`, `move` or `skip_week`.
 
     Only with posts at or after `after` and before `before`, and only with those in `post_group_ids`, if these are given.
@@ -65,7 +65,7 @@ class QueueChange:
     week: date | None = None
 
     def week_to_skip(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
-        """Return when the week begins and ends that this QueueChange skips, from Monday in the workspace's time zone."""
+        """Return when the week of this RequestedQueueChange begins and ends, from Monday in the workspace's time zone."""
         day = self.week or timezone.now().astimezone(zone).date()
         monday = datetime.combine(day - timedelta(days=day.weekday()), datetime.min.time())
         return first_instant_at_local_time(monday, zone), first_instant_at_local_time(
@@ -73,7 +73,7 @@ class QueueChange:
         )
 
     def time_after_move(self, at: datetime, zone: ZoneInfo) -> datetime:
-        """Return the time to which this QueueChange moves a post: days keep the time of day of the workspace's clocks."""
+        """Return when a post is due after this RequestedQueueChange: days keep the workspace's time of day."""
         if self.days:
             local = at.astimezone(zone).replace(tzinfo=None, fold=0) + timedelta(days=self.days)
             at = first_instant_at_local_time(local, zone)
@@ -89,7 +89,9 @@ class Queue:
     groups: dict[str, PostGroup] = field(default_factory=dict)
 
 
-def update_queue(*, caller: Caller, change: QueueChange, dry_run: bool = False, plan_hash: str | None = None) -> Plan:
+def update_queue(
+    *, caller: Caller, change: RequestedQueueChange, dry_run: bool = False, plan_hash: str | None = None
+) -> Plan:
     """Change the queue of an account: shuffle, move or skip the posts scheduled to it, all of them or none.
 
     Raises ScopeMissing, WorkspacePaused, ValidationFailed, InvalidState (there is nothing to change), PlanChanged, and the
@@ -98,7 +100,7 @@ def update_queue(*, caller: Caller, change: QueueChange, dry_run: bool = False, 
     return plan_and_commit(lambda: plan_queue(caller, change, dry_run=dry_run), dry_run=dry_run, plan_hash=plan_hash)
 
 
-def plan_queue(caller: Caller, change: QueueChange, *, dry_run: bool = False) -> Plan:
+def plan_queue(caller: Caller, change: RequestedQueueChange, *, dry_run: bool = False) -> Plan:
     """Plan a change of a queue, with the errors of `update_queue` except the spend errors."""
     workspace_id = requested_or_own_workspace_id(caller, change.workspace_id)
     require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
@@ -186,7 +188,7 @@ def _account(workspace_id: str, account_id: str) -> ConnectedAccount:
     return account
 
 
-def _queue(account: ConnectedAccount, change: QueueChange, zone: ZoneInfo) -> Queue:
+def _queue(account: ConnectedAccount, change: RequestedQueueChange, zone: ZoneInfo) -> Queue:
     """Return the targets of a queue that a change concerns. Raises ValidationFailed if a named post is not among them."""
     now = timezone.now()
     begin, end = change.after or now, change.before or now + 2 * MAX_SCHEDULE_AHEAD

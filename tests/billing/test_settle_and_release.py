@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from billing import selectors, services
 from billing.models import LedgerEntry, MonthCounter
-from billing.selectors import MonthAmounts, WrongMonthCounter
+from billing.selectors import MonthSums, WrongMonthCounter
 from tests.billing.holds import hold_costs
 from tests.billing.rows import APRIL, MARCH, charges, day_of, make_agent, make_workspace, month_of, totals
 from tests.statements import statements
@@ -137,9 +137,7 @@ def test_drift_returns_the_month_with_a_wrong_counter() -> None:
     MonthCounter.objects.update(settled_cents=1)
 
     assert selectors.find_wrong_month_counters() == [
-        WrongMonthCounter(
-            workspace.pk, MARCH.date().replace(day=1), counter=MonthAmounts(10, 1, 0), ledger=MonthAmounts(10, 0, 0)
-        )
+        WrongMonthCounter(workspace.pk, MARCH.date().replace(day=1), counter=MonthSums(10, 1, 0), ledger=MonthSums(10, 0, 0))
     ]
 
 
@@ -149,6 +147,6 @@ def test_drift_finds_counters_without_entries_and_entries_without_counter() -> N
     MonthCounter.objects.update(month=APRIL.date().replace(day=1))
 
     assert [(found.month.month, found.counter, found.ledger) for found in selectors.find_wrong_month_counters()] == [
-        (3, MonthAmounts(0, 0, 0), MonthAmounts(10, 0, 0)),
-        (4, MonthAmounts(10, 0, 0), MonthAmounts(0, 0, 0)),
+        (3, MonthSums(0, 0, 0), MonthSums(10, 0, 0)),
+        (4, MonthSums(10, 0, 0), MonthSums(0, 0, 0)),
     ]

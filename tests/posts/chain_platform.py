@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import PlatformError
-from accounts.platforms.thread_option import thread_schema, thread_segment_texts
+from accounts.platforms.thread_option import thread_segment_texts, thread_texts_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Content, Grant, Progress, Published
 from tests.conftest import ApiClient
@@ -24,7 +24,7 @@ class ChainPlatform(ScriptedPlatform):
     capabilities = replace(
         ScriptedPlatform.capabilities,
         thread=RULES,
-        options={"type": "object", "properties": {"thread": thread_schema(RULES)}, "additionalProperties": False},
+        options={"type": "object", "properties": {"thread": thread_texts_schema(RULES)}, "additionalProperties": False},
     )
     faults: ClassVar[dict[int, PlatformError]]
 

@@ -11,7 +11,7 @@ from accounts.platforms.counting import grapheme_length, utf8_length
 from accounts.platforms.link_cards import LINK_CARD_SCHEMA
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.thread_option import thread_schema
+from accounts.platforms.thread_option import thread_texts_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -51,7 +51,7 @@ CAPABILITIES = Capabilities(
             "maxItems": 3,
         },
         link_card=LINK_CARD_SCHEMA,
-        thread=thread_schema(THREAD),
+        thread=thread_texts_schema(THREAD),
     ),
     pace=PostingPace(seconds=2.16, burst=1600),  # 5,000 points in an hour, three for each record
     thread=THREAD,

@@ -18,7 +18,7 @@ from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_schema
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.thread_option import thread_schema
+from accounts.platforms.thread_option import thread_texts_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -74,7 +74,7 @@ _OPTIONS: dict[str, Any] = {
         "maxLength": 12,
         "pattern": "^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2,3}|[0-9]{3}))?$",
     },
-    "thread": thread_schema(THREAD),
+    "thread": thread_texts_schema(THREAD),
 }
 _NOT_POSSIBLE = (
     gettext_noop("Pictures and a video cannot be mixed in one post."),

@@ -49,7 +49,7 @@ class MetaPlatform(OAuthPlatform):
         return self.searches[progress.phase](self.account_client(grant), content, progress)
 
     def account_client(self, grant: Grant) -> GraphAccountClient:
-        """Return the connected account at the Meta platform, with a Graph API client."""
+        """Return the Graph API client for calls about a connected account of a Meta platform."""
         return GraphAccountClient(self.graph_client(grant.tokens), grant.external_id)
 
     def graph_client(self, tokens: Mapping[str, Any]) -> Graph:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 from accounts.platforms.counting import find_link_spans, threads_platform_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.thread_option import thread_schema
+from accounts.platforms.thread_option import thread_texts_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -85,7 +85,7 @@ CAPABILITIES = Capabilities(
             "pattern": r"^https?://[^\s]+$",
             "maxLength": 2000,
         },
-        thread=thread_schema(THREAD),
+        thread=thread_texts_schema(THREAD),
     ),
     pace=PostingPace(seconds=432, burst=50),
     thread=THREAD,

@@ -20,7 +20,7 @@ from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_schema
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.thread_option import thread_schema
+from accounts.platforms.thread_option import thread_texts_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -101,7 +101,7 @@ CAPABILITIES = Capabilities(
         },
         made_with_ai={"type": "boolean", "description": gettext_noop("Label the post as made with AI.")},
         paid_partnership={"type": "boolean", "description": gettext_noop("Label the post as a paid promotion.")},
-        thread=thread_schema(THREAD),
+        thread=thread_texts_schema(THREAD),
         poll=poll_schema(POLL),
     ),
     links_url=has_url_by_x_rules,
