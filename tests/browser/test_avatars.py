@@ -47,6 +47,10 @@ def test_pages_show_the_picture_of_a_connected_account(
     target = {"platform": "bluesky", "connected_account_id": account_id}
     soon = datetime.now(UTC) + timedelta(minutes=30)
     workspace.post("Out of the oven", target, workspace.account("mastodon"), scheduled_at=soon.isoformat())
+    workspace.post("May I tell everyone?", target, workspace.account("mastodon"), token=workspace.new_agent("Newsroom")[1])
+    page.goto(f"/dashboard/workspaces/{workspace.id}")
+    needs = page.get_by_role("region", name="Needs your attention")
+    expect(needs.locator("img.avatar")).to_have_js_property("naturalWidth", 96)
     for name, path, place in (
         ("home", "", ".rows li"),
         ("posts", "/posts", ".rows li"),
