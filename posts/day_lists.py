@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import filterfalse, groupby, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -190,15 +191,11 @@ def _first_entries_of_each_day(
 
 def _without_repetitions(targets: Sequence[_ShownTarget]) -> list[_ShownTarget]:
     """Return the first of the sorted targets that have the same group and time, or the same group and no time."""
-    unscheduled: set[str] = set()
-    found = []
-    for target, _ in groupby(targets):
-        _shown_at, group_id, is_scheduled = target
-        if is_scheduled or group_id not in unscheduled:
-            found.append(target)
-        if not is_scheduled:
-            unscheduled.add(group_id)
-    return found
+    distinct = [target for target, _ in groupby(targets)]
+    first_of_group: dict[str, _ShownTarget] = {}
+    for target in filterfalse(itemgetter(2), distinct):
+        first_of_group.setdefault(target[1], target)
+    return [each for each in distinct if each[2] or each is first_of_group[each[1]]] if first_of_group else distinct
 
 
 def _read_shown_targets(targets: QuerySet[PostTarget]) -> list[_ShownTarget]:
@@ -212,13 +209,13 @@ def _read_shown_targets(targets: QuerySet[PostTarget]) -> list[_ShownTarget]:
         "may_be_unreleased": ExpressionWrapper(Q(status=TargetStatus.PENDING, due_at=None), BooleanField()),
     }
     columns = targets.annotate(**flags).values_list("shown_at", "group_id", *flags)
-    rows = read_rows(*columns.query.sql_with_params(), [])
+    rows: Any = read_rows(*columns.query.sql_with_params(), [])
     unreleased = {group_id for _, group_id, _, may_be_unreleased in rows if may_be_unreleased}
     sql = f"SELECT id, status FROM posts_postgroup WHERE {in_list_condition('id')}"  # noqa: S608 - only constants
     statuses = read_rows(sql, [list_parameter(unreleased)], []) if unreleased else []
     hidden = {pk for pk, status in statuses if status in STATUSES_NOT_IN_CALENDAR}
     waiting = {pk for pk, status in statuses if status == GroupStatus.PENDING_CONFIRMATION}
-    return [tuple(row[:3]) for row in rows if row[1] not in hidden and (row[2] or row[1] not in waiting)]
+    return [row[:3] for row in rows if row[1] not in hidden and (row[2] or row[1] not in waiting)]
 
 
 def _calendar_groups(ids: set[str]) -> dict[str, tuple[Any, ...]]:

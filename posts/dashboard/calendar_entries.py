@@ -14,7 +14,6 @@ from typing import Protocol, TypeVar
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from heroicons.templatetags.heroicons import heroicon_micro
@@ -122,7 +121,7 @@ def _tag_chips(tags: str) -> SafeString:
 
 
 def _shortened(text: str, characters: int) -> str:
-    return Truncator(text).chars(characters) if len(text) > characters else text
+    return f"{text[: characters - 1]}…" if len(text) > characters else text
 
 
 def targets_at_moment(targets: Iterable[_Target], moment: datetime | None) -> list[_Target]:
