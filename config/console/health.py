@@ -43,7 +43,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
         alive = status.is_heartbeat_recent(beats.get(queue), now)
         checks[queue] = "overdue" if age > OVERDUE_AFTER.total_seconds() else "ok" if alive else "no worker"
     ready = all(state == "ok" for state in checks.values())
-    body = {"status": "ok" if ready else "unavailable", "checks": checks, "longest_overdue_seconds": oldest}
+    body = {"status": "ok" if ready else "unavailable", "checks": checks, "oldest_due_seconds": oldest}
     return _health_response(body, ready)
 
 
