@@ -30,6 +30,7 @@ from posts.target_times import MAX_SCHEDULE_AHEAD
 
 STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
 EXCERPT_CHARACTERS = 80  # beginning of the text that the calendar shows
+MAX_TARGETS = 200_000  # of a window of time, earliest first; the others have no entries, so that memory is bounded
 SHOWN_AT = Coalesce("scheduled_at", "created_at")
 
 
@@ -180,7 +181,7 @@ def _first_entries_of_each_day(
     """
     first, last = (each.astimezone(zone).date() for each in (window[0], window[1] - timedelta(microseconds=1)))
     days = [first + timedelta(days=number) for number in range((last - first).days + 2)]
-    rows, found = sorted(_read_shown_targets(targets)), []
+    rows, found = _read_shown_targets(targets), []
     begins = [bisect(rows, (_stored_time(start_of_local_day(day, zone)),)) for day in days]
     for day, (begin, end) in zip(days, pairwise(begins), strict=False):
         entries = _without_repetitions(rows[begin:end])
@@ -198,8 +199,8 @@ def _without_repetitions(targets: Sequence[_ShownTarget]) -> list[_ShownTarget]:
     return [each for each in distinct if each[2] or each is first_of_group[each[1]]] if first_of_group else distinct
 
 
-def _read_shown_targets(targets: QuerySet[PostTarget]) -> list[_ShownTarget]:
-    """Read those of the targets that the calendar shows; of a waiting group, only targets that have a time.
+def _read_shown_targets(targets: QuerySet[Any]) -> list[_ShownTarget]:
+    """Read those of the targets that the calendar shows, sorted; of a waiting group, only targets that have a time.
 
     The groups are read only of targets that are pending and not due, since all others belong to released groups. Reading all
     groups would take longer than reading the targets.
@@ -208,11 +209,12 @@ def _read_shown_targets(targets: QuerySet[PostTarget]) -> list[_ShownTarget]:
         "is_scheduled": ExpressionWrapper(Q(scheduled_at__isnull=False), BooleanField()),
         "may_be_unreleased": ExpressionWrapper(Q(status=TargetStatus.PENDING, due_at=None), BooleanField()),
     }
-    columns = targets.annotate(**flags).values_list("shown_at", "group_id", *flags)
-    rows: Any = read_rows(*columns.query.sql_with_params(), [])
+    ordered = targets.annotate(**flags).order_by("shown_at", "group_id", "is_scheduled")[:MAX_TARGETS]
+    sql, parameters = ordered.values_list("shown_at", "group_id", *flags).query.sql_with_params()
+    rows: Any = read_rows(sql, parameters, [])
     unreleased = {group_id for _, group_id, _, may_be_unreleased in rows if may_be_unreleased}
-    sql = f"SELECT id, status FROM posts_postgroup WHERE {in_list_condition('id')}"  # noqa: S608 - only constants
-    statuses = read_rows(sql, [list_parameter(unreleased)], []) if unreleased else []
+    by_id = f"SELECT id, status FROM posts_postgroup WHERE {in_list_condition('id')}"  # noqa: S608 - only constants
+    statuses = read_rows(by_id, [list_parameter(unreleased)], []) if unreleased else []
     hidden = {pk for pk, status in statuses if status in STATUSES_NOT_IN_CALENDAR}
     waiting = {pk for pk, status in statuses if status == GroupStatus.PENDING_CONFIRMATION}
     return [row[:3] for row in rows if row[1] not in hidden and (row[2] or row[1] not in waiting)]

@@ -11,6 +11,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
+from posts import day_lists
 from posts.models import PostGroup, PostTarget
 from tests.conftest import ApiClient
 from tests.factories import AgentFactory
@@ -198,6 +199,16 @@ def test_a_post_without_a_time_has_one_entry_at_the_creation_of_its_first_target
 
     assert days(page) == {"2027-03-10": sorted([group.id, scheduled.id])}
     assert page.text.count('<li class="entry') == 2
+
+
+def test_the_calendar_reads_a_limited_number_of_targets(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(day_lists, "MAX_TARGETS", 2)
+    later = [group_at(dashboard.workspace, f"2027-03-1{day}T08:00:00+00:00") for day in (3, 2, 1)]
+
+    assert days(dashboard.get("calendar", view="month", date="2027-03-10")) == {
+        "2027-03-11": [later[2].id],
+        "2027-03-12": [later[1].id],
+    }
 
 
 def test_the_composer_opens_at_the_day_or_hour_of_the_plus(dashboard: Dashboard, clock: Any) -> None:
