@@ -23,8 +23,9 @@ from config.jobs.claims import claim_due
 from posts.calendar_feed_selectors import targets_in_feed
 from posts.day_lists import list_first_posts_of_each_day, scheduled_posts_of_day
 from posts.models import PostTarget, Series
+from posts.navigation import count_posts_awaiting_approval
 from posts.publishing.attempts import LEASE, claim_targets
-from posts.selectors import get_post_group, search_posts
+from posts.selectors import get_post_group, posts_awaiting_approval, search_posts
 from posts.series_selectors import series_of_workspace, upcoming_occurrences_by_series_id
 from posts.slot_choice import next_slots
 from tests.bench import history
@@ -54,6 +55,8 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
         "GET /series": lambda: upcoming_occurrences_by_series_id(series_of_workspace(**here, limit=50).rows),
         "GET /posts/{id}": lambda: get_post_group(caller=caller, post_group_id=post_group_id).targets.all()[:],
         "GET /posts/search": lambda: search_posts(**here, status="published", limit=50),
+        "approvals": lambda: posts_awaiting_approval(**here, limit=50),
+        "count of approvals": lambda: count_posts_awaiting_approval(workspace_id),
         "what needs a person": lambda: search_posts(**here, status="failed", limit=50),
         "GET /usage": lambda: workspace_month_usage(**here, at=now, cap_cents=1000),
         "GET /billing": lambda: workspace_month_bill(**here, at=now, cap_cents=1000, free_credit_cents=100),
