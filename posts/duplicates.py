@@ -78,8 +78,8 @@ def _sent_contents_sql() -> str:
     if connection.vendor == "postgresql":
         listed = f"json_agg(json_build_array({columns}) ORDER BY {created_at})::text"
         return f"SELECT {listed} FROM {table} WHERE {condition}"  # noqa: S608 - only names from the model
-    rows = f"SELECT json_array({columns}) AS sent FROM {table} WHERE {condition} ORDER BY {created_at}"  # noqa: S608
-    return f"SELECT json_group_array(json(sent)) FROM ({rows})"  # noqa: S608
+    rows = f"SELECT json_array({columns}) AS sent FROM {table} WHERE {condition} ORDER BY {created_at}"  # noqa: S608 - as above
+    return f"SELECT json_group_array(json(sent)) FROM ({rows})"  # noqa: S608 - as above
 
 
 _accounts = FixedSelect(
