@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +186,35 @@ def test_what_is_entered_while_a_part_of_the_form_loads_stays(open_page: OpenPag
     page.get_by_role("checkbox", name="Mastodon").check()
     open_tab(page, "Mastodon")
     page.get_by_text("Options of Mastodon").click()
+    with fields_of_bluesky_arrive_at_the_end(page):
+        page.get_by_label("Text for Mastodon").fill("Typed meanwhile")
+        page.get_by_label("Visibility").select_option("unlisted")
+
+    expect(page.locator(".tab", has_text="Bluesky")).to_be_visible()
+    expect(page.get_by_label("Text for Mastodon")).to_have_value("Typed meanwhile")
+    expect(page.get_by_label("Visibility")).to_have_value("unlisted")
+    expect(page.locator("#check")).to_contain_text("Typed meanwhile")
+    expect_saved(page)
+    page.reload()
+    expect(page.get_by_label("Text for Mastodon")).to_have_value("Typed meanwhile")
+
+
+def test_selected_text_stays_selected_while_a_part_of_the_form_loads(open_page: OpenPage, workspace: Workspace) -> None:
+    """The copy of the text for all accounts is selected, to be replaced by the next key."""
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose")
+    page.get_by_label("Text for all accounts").fill("Fresh from the oven")
+    page.get_by_role("checkbox", name="Mastodon").check()
+    with fields_of_bluesky_arrive_at_the_end(page):
+        open_tab(page, "Mastodon")
+        page.get_by_label("Text for Mastodon").select_text()
+    page.keyboard.insert_text("Only for Mastodon")
+
+    expect(page.get_by_label("Text for Mastodon")).to_have_value("Only for Mastodon")
+
+
+@contextmanager
+def fields_of_bluesky_arrive_at_the_end(page: Page) -> Iterator[None]:
+    """Choose the account on Bluesky, and hold back the answer with its fields until the block has ended."""
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -195,15 +226,7 @@ def test_what_is_entered_while_a_part_of_the_form_loads_stays(open_page: OpenPag
     page.route("**/compose*", hold)
     with page.expect_request(lambda request: request.headers.get("hx-target") == "targets"):
         page.get_by_role("checkbox", name="Bluesky").check()
-    page.get_by_label("Text for Mastodon").fill("Typed meanwhile")
-    page.get_by_label("Visibility").select_option("unlisted")
+    yield
     for route in held:
         route.continue_()
-
     expect(page.locator(".tab", has_text="Bluesky")).to_be_visible()
-    expect(page.get_by_label("Text for Mastodon")).to_have_value("Typed meanwhile")
-    expect(page.get_by_label("Visibility")).to_have_value("unlisted")
-    expect(page.locator("#check")).to_contain_text("Typed meanwhile")
-    expect_saved(page)
-    page.reload()
-    expect(page.get_by_label("Text for Mastodon")).to_have_value("Typed meanwhile")

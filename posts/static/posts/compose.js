@@ -99,7 +99,9 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (!composer()) return;
   const { sent = new Map() } = detail.xhr;
   detail.xhr.entered = new Map([...valuesNow()].filter(([name, value]) => sent.has(name) && sent.get(name) !== value));
-  detail.xhr.focused = document.activeElement;
+  const focused = document.activeElement;
+  // The selection is noted as well: a field without an own text is emptied, and loses it, when it is taken away.
+  if (focused.matches("textarea")) detail.xhr.written = { field: focused, selection: [focused.selectionStart, focused.selectionEnd] };
   detail.xhr.opened = [...composer().querySelectorAll("details[open] > summary")].map((summary) => summary.textContent);
 });
 document.addEventListener("htmx:afterSwap", (event) => {
@@ -110,11 +112,11 @@ document.addEventListener("htmx:afterSwap", (event) => {
     else field.value = entered.get(nameOf(field));
   }
   // Only now is the open tab shown again, so that its field can have the focus; htmx has tried that too early.
-  const { focused } = event.detail.xhr;
-  if (focused?.matches("textarea") && !focused.isConnected) {
-    const field = document.getElementById(focused.id);
+  const { written } = event.detail.xhr;
+  if (written && !written.field.isConnected) {
+    const field = document.getElementById(written.field.id);
     field?.focus();
-    field?.setSelectionRange(focused.selectionStart, focused.selectionEnd);
+    field?.setSelectionRange(...written.selection);
   }
   for (const summary of event.target.querySelectorAll?.("summary") ?? []) {
     if (opened.includes(summary.textContent)) summary.parentElement.open = true;
