@@ -190,7 +190,6 @@ def test_what_is_entered_while_a_part_of_the_form_loads_stays(open_page: OpenPag
         page.get_by_label("Text for Mastodon").fill("Typed meanwhile")
         page.get_by_label("Visibility").select_option("unlisted")
 
-    expect(page.locator(".tab", has_text="Bluesky")).to_be_visible()
     expect(page.get_by_label("Text for Mastodon")).to_have_value("Typed meanwhile")
     expect(page.get_by_label("Visibility")).to_have_value("unlisted")
     expect(page.locator("#check")).to_contain_text("Typed meanwhile")
