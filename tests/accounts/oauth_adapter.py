@@ -8,14 +8,14 @@ from typing import Any
 from accounts.platforms.counting import code_point_length
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
-from accounts.platforms.http.oauth import OAuthApplication, token_expiry
+from accounts.platforms.http.oauth import PlatformOAuthClient, token_expiry
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import Capabilities, Grant, Identity, MediaRules, TextRules
 
 
-class TinyApplication(OAuthApplication):
-    """The operator's application."""
+class TinyOAuthClient(PlatformOAuthClient):
+    """The client of the test platform's OAuth endpoints."""
 
     label = "Pinterest"
 
@@ -45,10 +45,10 @@ class TinyPlatform(OAuthPlatform):
     required_settings = ("CLIENT_ID",)
     revoked_tokens = ("refresh_token",)
 
-    def oauth_application(self) -> TinyApplication:
-        """The operator's application, from the settings."""
+    def oauth_client(self) -> TinyOAuthClient:
+        """The client of the test platform's OAuth endpoints, with fixed addresses."""
         base = self.platform_setting("API_BASE")
-        return TinyApplication(
+        return TinyOAuthClient(
             self.platform_setting("CLIENT_ID"),
             self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{base}/authorize",
@@ -68,6 +68,6 @@ class TinyPlatform(OAuthPlatform):
 
     def refresh_grant(self, grant: Grant) -> Grant:
         """Returns what the platform answers as it is, even without a refresh token, which the service must not lose."""
-        answer = self.oauth_application().renew_tokens(grant.tokens["refresh_token"])
+        answer = self.oauth_client().renew_tokens(grant.tokens["refresh_token"])
         tokens = {name: answer.get(name) for name in ("access_token", "refresh_token")}
         return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))

@@ -8,7 +8,7 @@ from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected, ReauthRequired, TokenExpired
 from accounts.platforms.facebook import media, posts
-from accounts.platforms.facebook.authorization import FacebookApplication
+from accounts.platforms.facebook.authorization import FacebookOAuthClient
 from accounts.platforms.facebook.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.lookup import FIRST_COMMENT_STEPS
@@ -54,9 +54,9 @@ class Facebook(MetaPlatform):
     }
     searches = {"create": posts.find_possibly_published_post, "comment": FIRST_COMMENT_STEPS.find_possibly_added_comment}
 
-    def oauth_application(self) -> FacebookApplication:
-        """Adapter method that returns the operator's OAuth app at Facebook, built from the settings."""
-        return FacebookApplication(
+    def oauth_client(self) -> FacebookOAuthClient:
+        """Adapter method that returns the client of Facebook's OAuth endpoints, built from the settings."""
+        return FacebookOAuthClient(
             self.platform_setting("CLIENT_ID"),
             self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{versioned_address(self.platform_setting('AUTH_BASE', SITE), self.api_version())}/dialog/oauth",
@@ -66,11 +66,11 @@ class Facebook(MetaPlatform):
 
     def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Adapter method that exchanges an OAuth code for Facebook pages. Raises CredentialsRejected, Transient."""
-        application = self.oauth_application()
-        tokens = application.exchange_code(code, redirect_uri, stored)
+        client = self.oauth_client()
+        tokens = client.exchange_code(code, redirect_uri, stored)
         try:
             with ERRORS.translating_repeatable_call_errors():
-                return application.fetch_page_connections(self.graph_client(tokens))
+                return client.fetch_page_connections(self.graph_client(tokens))
         except (TokenExpired, ReauthRequired) as error:
             raise CredentialsRejected(error.message) from error
 

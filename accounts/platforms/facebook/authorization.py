@@ -15,15 +15,15 @@ from accounts.platforms.facebook.capabilities import REQUIRED_SCOPES
 from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.page import FIELDS, identity_of
 from accounts.platforms.meta.graph import Graph, listed_objects
-from accounts.platforms.meta.platform import MetaApplication
+from accounts.platforms.meta.platform import MetaOAuthClient
 from accounts.platforms.types import AuthorizedAccount, Grant
 
 PAGE_SIZE, MAX_PAGES = "100", 10  # of the list of a person's pages
 PUBLISHING_TASKS = frozenset({"CREATE_CONTENT", "PROFILE_PLUS_CREATE_CONTENT", "PROFILE_PLUS_FULL_CONTROL"})
 
 
-class FacebookApplication(MetaApplication):
-    """The operator's OAuth app at Facebook, which exchanges OAuth codes for tokens and lists the pages of a person."""
+class FacebookOAuthClient(MetaOAuthClient):
+    """The client of Facebook's OAuth endpoints, with the operator's app; it also lists the pages of a person."""
 
     label = "Facebook"
     errors = ERRORS

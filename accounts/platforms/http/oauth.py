@@ -30,8 +30,8 @@ _PASSING = frozenset({"temporarily_unavailable", "server_error"})
 
 
 @dataclass(frozen=True)
-class OAuthApplication:
-    """The operator's OAuth application at a platform, with its client id and secret, over HTTP.
+class PlatformOAuthClient:
+    """The client of a platform's OAuth endpoints over HTTP, with the id and secret of the operator's application there.
 
     Subclasses say in class variables how their platform differs from RFC 6749.
     """
@@ -47,7 +47,7 @@ class OAuthApplication:
     label: ClassVar[str]  # the platform's name for people
     scope_separator: ClassVar[str] = " "
     authorize_params: ClassVar[Mapping[str, str]] = {}  # parameters beyond those of RFC 6749
-    basic: ClassVar[bool] = False  # the application authenticates with an Authorization header, not in the request body
+    basic: ClassVar[bool] = False  # the client authenticates with an Authorization header, not in the request body
     exchange_params: ClassVar[Mapping[str, str]] = {}
     client_id_parameter: ClassVar[str] = "client_id"
     grant_ended_codes: ClassVar[frozenset[str]] = GRANT_ENDED_CODES

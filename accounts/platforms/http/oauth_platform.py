@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import ContentRejected, CredentialsRejected, ReauthRequired, TokenExpired
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.oauth import OAuthApplication, granted_scopes, merged_tokens, token_expiry
+from accounts.platforms.http.oauth import PlatformOAuthClient, granted_scopes, merged_tokens, token_expiry
 from accounts.platforms.types import AuthorizedAccount, Grant, Identity, OAuthAuthorizationRequest
 
 
@@ -24,8 +24,8 @@ class OAuthPlatform(Platform):
     # The tokens to revoke, in order; the refresh token first, because it could issue more.
     revoked_tokens: ClassVar[tuple[str, ...]] = ("refresh_token", "access_token")
 
-    def oauth_application(self) -> OAuthApplication:
-        """Return the operator's OAuth application at this platform, from the settings."""
+    def oauth_client(self) -> PlatformOAuthClient:
+        """Return the client of this platform's OAuth endpoints, with the operator's application in the settings."""
         raise NotImplementedError
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
@@ -43,11 +43,11 @@ class OAuthPlatform(Platform):
 
     def begin_oauth(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Default for adapters of OAuth platforms: return the URL at which an account's owner grants access."""
-        return self.oauth_application().authorization_request(state, redirect_uri)
+        return self.oauth_client().authorization_request(state, redirect_uri)
 
     def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Default for adapters of OAuth platforms: exchange a code for connections. Raises CredentialsRejected, Transient."""
-        answer = self.oauth_application().exchange_code(code, redirect_uri, stored)
+        answer = self.oauth_client().exchange_code(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)
         return self.accounts_opened_by_tokens(answer, tokens, lambda: self.fetch_identities(tokens))
 
@@ -85,11 +85,11 @@ class OAuthPlatform(Platform):
 
     def refresh_grant(self, grant: Grant) -> Grant:
         """Default for adapters of OAuth platforms: renew an account's tokens. Raises ReauthRequired, Transient."""
-        answer = self.oauth_application().renew_tokens(grant.tokens[self.renewed_with])
+        answer = self.oauth_client().renew_tokens(grant.tokens[self.renewed_with])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))
 
     def revoke_grant(self, grant: Grant) -> None:
         """Default for adapters of OAuth platforms: revoke an account's tokens. Raises Transient."""
         for name in self.revoked_tokens:
-            self.oauth_application().revoke_token(grant.tokens[name])
+            self.oauth_client().revoke_token(grant.tokens[name])

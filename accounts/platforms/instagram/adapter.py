@@ -14,7 +14,7 @@ from accounts.platforms.instagram import containers, posts
 from accounts.platforms.instagram.capabilities import CAPABILITIES, REQUIRED_SCOPES, SCOPES, SETUP
 from accounts.platforms.instagram.errors import ERRORS
 from accounts.platforms.meta.graph import id_of, unversioned_address, username_of
-from accounts.platforms.meta.platform import MetaApplication, MetaPlatform
+from accounts.platforms.meta.platform import MetaOAuthClient, MetaPlatform
 from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import Grant, Identity
 
@@ -22,8 +22,8 @@ OAUTH_API_BASE = "https://api.instagram.com"  # where codes are exchanged
 SITE = "https://www.instagram.com"
 
 
-class InstagramApplication(MetaApplication):
-    """The operator's OAuth app that the Instagram adapter uses, with the addresses of Instagram's OAuth endpoints."""
+class InstagramOAuthClient(MetaOAuthClient):
+    """The client of Instagram's OAuth endpoints that the Instagram adapter uses, with the operator's app."""
 
     label = "Instagram"
     errors = ERRORS
@@ -66,13 +66,13 @@ class Instagram(MetaPlatform):
         "comment": posts.FIRST_COMMENT_STEPS.find_possibly_added_comment,
     }
 
-    def oauth_application(self) -> InstagramApplication:
-        """Adapter method that returns the operator's OAuth app at Instagram, from the settings.
+    def oauth_client(self) -> InstagramOAuthClient:
+        """Adapter method that returns the client of Instagram's OAuth endpoints, built from the settings.
 
         The setting AUTH_BASE replaces the URL of Instagram's OAuth endpoints.
         """
         site, tokens = (self.platform_setting("AUTH_BASE", default).rstrip("/") for default in (SITE, OAUTH_API_BASE))
-        return InstagramApplication(
+        return InstagramOAuthClient(
             self.platform_setting("CLIENT_ID"),
             self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{site}/oauth/authorize",

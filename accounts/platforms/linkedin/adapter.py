@@ -15,7 +15,7 @@ from accounts.platforms.linkedin.authorization import (
     MEMBER_APPLICATION,
     SETUP,
     ApplicationKind,
-    LinkedInApplication,
+    LinkedInOAuthClient,
 )
 from accounts.platforms.linkedin.capabilities import CAPABILITIES, capabilities_for_scopes
 from accounts.platforms.linkedin.client import ERRORS, Api
@@ -74,16 +74,16 @@ class LinkedIn(OAuthPlatform):
     def begin_oauth(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Method of LinkedIn's adapter: return the OAuth URL for the chosen kind of account. Raises ConnectionUnavailable."""
         kind = given.get("kind") or next(iter(self._offered()), MEMBER_APPLICATION.name)
-        return replace(self._application_for(kind).authorization_request(state, redirect_uri), stored={"application": kind})
+        return replace(self._oauth_client_for(kind).authorization_request(state, redirect_uri), stored={"application": kind})
 
     def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Method of LinkedIn's adapter: exchange an OAuth code for connections to the member, the member's pages, or both.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
-        application = self._application_for(stored.get("application", MEMBER_APPLICATION.name))
-        answer = application.exchange_code(code, redirect_uri, stored)
-        tokens = {**merged_tokens({}, answer), "application": application.kind.name}
+        client = self._oauth_client_for(stored.get("application", MEMBER_APPLICATION.name))
+        answer = client.exchange_code(code, redirect_uri, stored)
+        tokens = {**merged_tokens({}, answer), "application": client.kind.name}
         return self.accounts_opened_by_tokens(answer, tokens, lambda: self._found(tokens, granted_scopes(answer)))
 
     def _found(self, tokens: Mapping[str, Any], granted: tuple[str, ...]) -> list[Identity]:
@@ -123,7 +123,7 @@ class LinkedIn(OAuthPlatform):
             raise ReauthRequired(
                 "LinkedIn's access to this account ends 60 days after its owner granted it and has to be granted again."
             )
-        answer = self._application_for(_kind(grant)).renew_tokens(grant.tokens["refresh_token"])
+        answer = self._oauth_client_for(_kind(grant)).renew_tokens(grant.tokens["refresh_token"])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))
 
@@ -148,14 +148,14 @@ class LinkedIn(OAuthPlatform):
         keys = (f"{kind.prefix}{key}" for key in ("CLIENT_ID", "CLIENT_SECRET"))
         return " and ".join(f"LINKEDIN_{key}" for key in keys if not self.platform_setting(key))
 
-    def _application_for(self, name: str) -> LinkedInApplication:
+    def _oauth_client_for(self, name: str) -> LinkedInOAuthClient:
         kind = APPLICATION_KINDS[name]
         if missing := self._missing(kind):
             raise ConnectionUnavailable(
                 f"The operator of this service has not set {missing}, which LinkedIn needs for {kind.label}."
             )
         site = self.platform_setting("AUTH_BASE", accounts.SITE).rstrip("/")
-        return LinkedInApplication(
+        return LinkedInOAuthClient(
             self.platform_setting(f"{kind.prefix}CLIENT_ID"),
             self.platform_setting(f"{kind.prefix}CLIENT_SECRET"),
             authorize_url=f"{site}/oauth/v2/authorization",

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
-from accounts.platforms.http.oauth import OAuthApplication, missing_scopes_error
+from accounts.platforms.http.oauth import PlatformOAuthClient, missing_scopes_error
 from accounts.platforms.linkedin.capabilities import PAGE_COMMENT_SCOPE
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
@@ -85,8 +85,8 @@ SETUP = OperatorSetup(
 
 
 @dataclass(frozen=True)
-class LinkedInApplication(OAuthApplication):
-    """One of the operator's two OAuth apps at LinkedIn."""
+class LinkedInOAuthClient(PlatformOAuthClient):
+    """The client of LinkedIn's OAuth endpoints, with one of the operator's two apps."""
 
     kind: ApplicationKind = MEMBER_APPLICATION
 

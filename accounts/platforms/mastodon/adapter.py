@@ -124,7 +124,7 @@ class Mastodon(Platform):
         """
         if "client_id" in grant.tokens:
             server = ServerClient.for_grant(grant)
-            authorization.application_from_registration(server.address, grant.tokens).revoke_token(server.token)
+            authorization.oauth_client_from_registration(server.address, grant.tokens).revoke_token(server.token)
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Adapter method that takes the next step of a Mastodon publication: upload or check media, or create a status.

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected
-from accounts.platforms.http.oauth import OAuthApplication
+from accounts.platforms.http.oauth import PlatformOAuthClient
 from accounts.platforms.http.responses import required_matching_text
 from accounts.platforms.mastodon import instance
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient
@@ -21,8 +21,8 @@ from accounts.platforms.types import OAuthAuthorizationRequest
 _WORD = re.compile(r"[\x21-\x7e]{1,512}")
 
 
-class MastodonApplication(OAuthApplication):
-    """The OAuth app for authorization at one Mastodon server, where the service has registered it."""
+class MastodonOAuthClient(PlatformOAuthClient):
+    """The client of one Mastodon server's OAuth endpoints, with the app that the service has registered there."""
 
     label = ERRORS.label
     revoked_statuses = frozenset({200})
@@ -61,7 +61,7 @@ def register_app_and_begin_oauth(
         "client_id": required_matching_text(registered, "client_id", _WORD, "client id"),
         "client_secret": required_matching_text(registered, "client_secret", _WORD, "client secret"),
     }
-    begun = application_from_registration(server.address, stored, scopes).authorization_request(state, redirect_uri)
+    begun = oauth_client_from_registration(server.address, stored, scopes).authorization_request(state, redirect_uri)
     return OAuthAuthorizationRequest(begun.url, {**stored, "code_verifier": begun.stored["verifier"]})
 
 
@@ -72,7 +72,7 @@ def exchange_code(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) ->
     """
     verifier = {"verifier": stored["code_verifier"]}
     try:
-        answer = application_from_registration(stored["instance"], stored).exchange_code(code, redirect_uri, verifier)
+        answer = oauth_client_from_registration(stored["instance"], stored).exchange_code(code, redirect_uri, verifier)
     except ConnectionUnavailable as error:
         raise CredentialsRejected(
             "The instance no longer knows the service's application.", suggested_action="Start the connection again."
@@ -80,11 +80,11 @@ def exchange_code(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) ->
     return {**answer, "access_token": required_matching_text(answer, "access_token", _WORD, "access token")}
 
 
-def application_from_registration(
+def oauth_client_from_registration(
     address: str, registered: Mapping[str, Any], scopes: tuple[str, ...] = ()
-) -> MastodonApplication:
-    """Return the OAuth app at a Mastodon server, from the id and secret that were stored at its registration."""
-    return MastodonApplication(
+) -> MastodonOAuthClient:
+    """Return the client of a Mastodon server's OAuth endpoints, from the id and secret stored when the app was registered."""
+    return MastodonOAuthClient(
         registered["client_id"],
         registered["client_secret"],
         authorize_url=f"{address}/oauth/authorize",

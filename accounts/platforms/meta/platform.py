@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from accounts.platforms.errors import ConnectionUnavailable, RateLimited, ReauthRequired, TokenExpired, Transient
-from accounts.platforms.http.oauth import OAuthApplication, granted_scopes, wrong_code_error
+from accounts.platforms.http.oauth import PlatformOAuthClient, granted_scopes, wrong_code_error
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.errors import GraphError, MetaErrorTranslator
@@ -70,8 +70,8 @@ class MetaPlatform(OAuthPlatform):
 
 
 @dataclass(frozen=True)
-class MetaApplication(OAuthApplication):
-    """The operator's OAuth app at a Meta platform; `api` is the URL of the API that renews tokens."""
+class MetaOAuthClient(PlatformOAuthClient):
+    """The client of a Meta platform's OAuth endpoints, with the operator's app; the API at `api` renews tokens."""
 
     api: str = ""
 

@@ -10,7 +10,7 @@ from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import one_line, picture_url_or_empty, required_matching_text
 from accounts.platforms.pinterest import pins, video
 from accounts.platforms.pinterest.capabilities import CAPABILITIES, SCOPES, SETUP
-from accounts.platforms.pinterest.client import ERRORS, SITE, Api, PinterestApplication, id_of
+from accounts.platforms.pinterest.client import ERRORS, SITE, Api, PinterestOAuthClient, id_of
 from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 
@@ -38,9 +38,9 @@ class Pinterest(OAuthPlatform):
     errors = ERRORS
     irreversible = frozenset({"create"})
 
-    def oauth_application(self) -> PinterestApplication:
-        """Adapter method that returns the operator's OAuth app at Pinterest, from the settings."""
-        return PinterestApplication(
+    def oauth_client(self) -> PinterestOAuthClient:
+        """Adapter method that returns the client of Pinterest's OAuth endpoints, built from the settings."""
+        return PinterestOAuthClient(
             self.platform_setting("CLIENT_ID"),
             self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{self.platform_setting('AUTH_BASE', SITE).rstrip('/')}/oauth/",

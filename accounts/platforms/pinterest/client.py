@@ -14,7 +14,7 @@ from typing import Any
 from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
-from accounts.platforms.http.oauth import OAuthApplication
+from accounts.platforms.http.oauth import PlatformOAuthClient
 from accounts.platforms.http.responses import json_object_or_none, required_matching_text
 from config.outbound import Response
 
@@ -35,7 +35,7 @@ class PinterestError(PlatformHttpError):
         self.from_api = bool(code)
 
 
-class PinterestApplication(OAuthApplication):
+class PinterestOAuthClient(PlatformOAuthClient):
     """The client of Pinterest's OAuth endpoints, with the operator's app."""
 
     label = "Pinterest"

@@ -18,7 +18,7 @@ from accounts.platforms.slack.capabilities import (
     capabilities_for_account,
 )
 from accounts.platforms.slack.client import ERRORS, WebApi
-from accounts.platforms.slack.installation import SlackApplication
+from accounts.platforms.slack.installation import SlackOAuthClient
 from accounts.platforms.slack.webhook import WebhookClient
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
@@ -72,9 +72,9 @@ class Slack(OAuthPlatform):
         """Adapter method that returns a Slack account's capabilities: files require the app and its scopes for files."""
         return capabilities_for_account(account)
 
-    def oauth_application(self) -> SlackApplication:
-        """Adapter method that returns the operator's Slack app, built from the settings."""
-        return SlackApplication(
+    def oauth_client(self) -> SlackOAuthClient:
+        """Adapter method that returns the client of Slack's OAuth endpoints, built from the settings."""
+        return SlackOAuthClient(
             self.platform_setting("CLIENT_ID"),
             self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{self.platform_setting('AUTH_BASE', SITE).rstrip('/')}/oauth/v2/authorize",

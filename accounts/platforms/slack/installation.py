@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired, report_unmapped_code
-from accounts.platforms.http.oauth import OAuthApplication, basic_auth_header, wrong_code_error
+from accounts.platforms.http.oauth import PlatformOAuthClient, basic_auth_header, wrong_code_error
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, one_line, required_matching_text
 from accounts.platforms.slack.client import (
     RATE_LIMIT_CODES,
@@ -68,8 +68,8 @@ EXCHANGE_ERRORS = CodeExchangeErrorTranslator()
 
 
 @dataclass(frozen=True)
-class SlackApplication(OAuthApplication):
-    """The operator's OAuth app at Slack, which owners install in their workspaces."""
+class SlackOAuthClient(PlatformOAuthClient):
+    """The client of Slack's OAuth endpoints, with the operator's app, which owners install in their workspaces."""
 
     label = "Slack"
     scope_separator = ","

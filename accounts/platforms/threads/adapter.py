@@ -10,15 +10,15 @@ from typing import Any
 
 from accounts.platforms.http.responses import one_line, picture_url_or_empty
 from accounts.platforms.meta.graph import id_of, unversioned_address, username_of
-from accounts.platforms.meta.platform import MetaApplication, MetaPlatform
+from accounts.platforms.meta.platform import MetaOAuthClient, MetaPlatform
 from accounts.platforms.threads import containers, posts
 from accounts.platforms.threads.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.threads.errors import ERRORS
 from accounts.platforms.types import Identity
 
 
-class ThreadsApplication(MetaApplication):
-    """The OAuth app that the Threads adapter uses; its id and secret differ from those of the operator's Meta app."""
+class ThreadsOAuthClient(MetaOAuthClient):
+    """The client of Threads' OAuth endpoints; the app's id and secret differ from those of the operator's Meta app."""
 
     label = "Threads"
     errors = ERRORS
@@ -56,10 +56,10 @@ class Threads(MetaPlatform):
     }
     searches = {"publish": posts.find_possibly_published_post}
 
-    def oauth_application(self) -> ThreadsApplication:
-        """Adapter method that returns the operator's OAuth app at Threads, from the settings."""
+    def oauth_client(self) -> ThreadsOAuthClient:
+        """Adapter method that returns the client of Threads' OAuth endpoints, built from the settings."""
         api = unversioned_address(self.graph_api_url())
-        return ThreadsApplication(
+        return ThreadsOAuthClient(
             self.platform_setting("CLIENT_ID"),
             self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{self.platform_setting('AUTH_BASE', 'https://threads.com').rstrip('/')}/oauth/authorize",

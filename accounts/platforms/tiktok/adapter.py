@@ -11,7 +11,7 @@ from accounts.platforms.http.responses import object_or_empty, one_line, picture
 from accounts.platforms.post_look import PostLook
 from accounts.platforms.tiktok import posts, publishing
 from accounts.platforms.tiktok.capabilities import CAPABILITIES, SCOPES, SETUP
-from accounts.platforms.tiktok.client import ERRORS, SITE, Api, TikTokApplication, profile_url
+from accounts.platforms.tiktok.client import ERRORS, SITE, Api, TikTokOAuthClient, profile_url
 from accounts.platforms.types import Content, Grant, Identity, NotPublishedProof, Progress, Published
 
 _OPEN_ID = re.compile(r"[\w-]{1,128}", re.ASCII)
@@ -39,10 +39,10 @@ class TikTok(OAuthPlatform):
     irreversible = frozenset({"finish", "create"})
     revoked_tokens = ("access_token",)  # revoking this token ends the whole grant
 
-    def oauth_application(self) -> TikTokApplication:
-        """Adapter method that returns the operator's OAuth app at TikTok, from the settings."""
+    def oauth_client(self) -> TikTokOAuthClient:
+        """Adapter method that returns the client of TikTok's OAuth endpoints, built from the settings."""
         site = self.platform_setting("AUTH_BASE", SITE).rstrip("/")
-        return TikTokApplication(
+        return TikTokOAuthClient(
             self.platform_setting("CLIENT_ID"),
             self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{site}/v2/auth/authorize/",

@@ -25,7 +25,7 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
-from accounts.platforms.http.oauth import OAuthApplication
+from accounts.platforms.http.oauth import PlatformOAuthClient
 from accounts.platforms.http.responses import UnreadableAnswer, json_object_or_none, line_without_tokens, object_or_empty
 from config.outbound import Response
 
@@ -53,7 +53,7 @@ TRANSIENT_ERRORS = frozenset({"internal_error", "internal", "timeout"})
 _CODE = re.compile(r"[\w.-]{1,80}", re.ASCII)
 
 
-class TikTokApplication(OAuthApplication):
+class TikTokOAuthClient(PlatformOAuthClient):
     """The client of TikTok's OAuth endpoints, with the operator's app, whose client id TikTok calls a client key."""
 
     label = "TikTok"

@@ -11,7 +11,7 @@ from accounts.platforms.http.responses import one_line, picture_url_or_empty, re
 from accounts.platforms.types import Content, Grant, Identity, NotPublishedProof, Progress, Published
 from accounts.platforms.x import media, posts
 from accounts.platforms.x.capabilities import CAPABILITIES, SCOPES, SETUP
-from accounts.platforms.x.client import ERRORS, SITE, Api, XApplication, data_of, id_of
+from accounts.platforms.x.client import ERRORS, SITE, Api, XOAuthClient, data_of, id_of
 
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,50}")
 
@@ -57,9 +57,9 @@ class X(OAuthPlatform):
         """Method of X's adapter: return what is stored with the tokens: the user name, for the URLs of posts."""
         return {"username": identity.handle}
 
-    def oauth_application(self) -> XApplication:
-        """Method of X's adapter: return the operator's OAuth app, from the settings."""
-        return XApplication(
+    def oauth_client(self) -> XOAuthClient:
+        """Method of X's adapter: return the client of X's OAuth endpoints, built from the settings."""
+        return XOAuthClient(
             self.platform_setting("CLIENT_ID"),
             self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{self.platform_setting('AUTH_BASE', SITE).rstrip('/')}/i/oauth2/authorize",

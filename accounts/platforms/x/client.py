@@ -15,7 +15,7 @@ from typing import Any
 from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
-from accounts.platforms.http.oauth import GRANT_ENDED_CODES, OAuthApplication
+from accounts.platforms.http.oauth import GRANT_ENDED_CODES, PlatformOAuthClient
 from accounts.platforms.http.responses import (
     UnreadableAnswer,
     json_object_or_none,
@@ -58,7 +58,7 @@ class XError(PlatformHttpError):
         return self.status == 400 and ("media.media_ids" in self.fields or "media ids are invalid" in self.reason.lower())
 
 
-class XApplication(OAuthApplication):
+class XOAuthClient(PlatformOAuthClient):
     """The client of X's OAuth endpoints, with the operator's app."""
 
     label = "X"

@@ -12,7 +12,7 @@ from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, NotPublishedProof, Progress, Published
 from accounts.platforms.youtube import videos
 from accounts.platforms.youtube.capabilities import CAPABILITIES, SCOPES, SETUP
-from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeApplication, id_of, items_of
+from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeOAuthClient, id_of, items_of
 
 
 class YouTube(OAuthPlatform):
@@ -39,14 +39,14 @@ class YouTube(OAuthPlatform):
     settles_seconds = 0.0
     revoked_tokens = ("refresh_token",)  # revoking this token also revokes the access tokens
 
-    def oauth_application(self) -> YouTubeApplication:
-        """Adapter method that returns the operator's OAuth client for YouTube, from the settings.
+    def oauth_client(self) -> YouTubeOAuthClient:
+        """Adapter method that returns the client of Google's OAuth endpoints, built from the settings.
 
         The setting AUTH_BASE replaces the URLs of Google's OAuth.
         """
         base = self.platform_setting("AUTH_BASE").rstrip("/")
         tokens = base or "https://oauth2.googleapis.com"
-        return YouTubeApplication(
+        return YouTubeOAuthClient(
             self.platform_setting("CLIENT_ID"),
             self.platform_setting("CLIENT_SECRET"),
             authorize_url=f"{base or 'https://accounts.google.com'}/o/oauth2/v2/auth",

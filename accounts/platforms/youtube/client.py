@@ -23,7 +23,7 @@ from django.utils import timezone
 from accounts.platforms.errors import ConnectionUnavailable, PlatformError, RateLimited, ReauthRequired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
-from accounts.platforms.http.oauth import OAuthApplication
+from accounts.platforms.http.oauth import PlatformOAuthClient
 from accounts.platforms.http.responses import (
     UnreadableAnswer,
     json_object_or_none,
@@ -57,7 +57,7 @@ CONTENT_ERRORS = re.compile(r"invalid[A-Z]\w*|forbidden\w*|mediaBodyRequired|def
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 
 
-class YouTubeApplication(OAuthApplication):
+class YouTubeOAuthClient(PlatformOAuthClient):
     """The client of Google's OAuth endpoints, with the operator's OAuth client for YouTube."""
 
     label = "YouTube"
