@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from django.utils import timezone
 
-from billing.errors import PaymentMethodRequired, PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
+from billing.errors import PaymentMethodRequired, PostsPerDayCapExceeded, SpendCapExceeded, UrlPostCapExceeded
 from billing.models import LedgerEntry, MonthCounter
 from billing.prices import PublishingCharge
 from config.api.fields import MAX_INT64
@@ -97,13 +97,13 @@ class MonthlyCaps:
     def check_caps_and_payment(self, counter: MonthCounter, demand: ChargeTotals) -> None:
         """Raise an error if charges exceed a monthly cap, or exceed the free credit and no subscription pays for more.
 
-        Raises SpendCapExceeded, SocialUrlPostCapExceeded or PaymentMethodRequired.
+        Raises SpendCapExceeded, UrlPostCapExceeded or PaymentMethodRequired.
         """
         self.check_caps(counter, demand)
         self.require_subscription_beyond_free_credit(counter, demand)
 
     def check_caps(self, counter: MonthCounter, demand: ChargeTotals) -> None:
-        """Raise SpendCapExceeded or SocialUrlPostCapExceeded if more charges would exceed one of these MonthlyCaps."""
+        """Raise SpendCapExceeded or UrlPostCapExceeded if more charges would exceed one of these MonthlyCaps."""
         left_cents = self.spend_cap_status(counter).remaining_cents
         if demand.cents and left_cents is not None and demand.cents > left_cents:
             raise SpendCapExceeded(
@@ -114,7 +114,7 @@ class MonthlyCaps:
         if demand.url_posts and self.url_post_cap is not None:
             left = max(0, self.url_post_cap - counter.url_posts)
             if demand.url_posts > left:
-                raise SocialUrlPostCapExceeded(
+                raise UrlPostCapExceeded(
                     f"This needs {_count(demand.url_posts, 'URL post')}; the {self.holder_kind} has {left} of "
                     f"{self.url_post_cap} left in {counter.month:%Y-%m}."
                 )

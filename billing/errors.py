@@ -4,7 +4,7 @@ ApiError
 ├── SignatureInvalid 400
 ├── SpendCapExceeded 402
 ├── PaymentMethodRequired 402
-├── SocialUrlPostCapExceeded 403
+├── UrlPostCapExceeded 403
 ├── PostsPerDayCapExceeded 429
 └── BillingUnavailable 503
     └── UnknownToProcessor
@@ -32,7 +32,7 @@ class PaymentMethodRequired(ApiError):
     )
 
 
-class SocialUrlPostCapExceeded(ApiError):
+class UrlPostCapExceeded(ApiError):
     status, code = 403, "SOCIAL_URL_POST_CAP_EXCEEDED"
     message = "The monthly cap on posts with URLs is exceeded."
     suggested_action = "Remove the URLs from the text, or ask the owner of the workspace for a higher cap."

@@ -160,7 +160,7 @@ def fetch_subscriptions(customer_id: str, *, retries: int = 1) -> list[Subscript
     return [state for state in map(SubscriptionState.from_json, (one.to_dict() for one in found)) if state]
 
 
-def cancel_subscription(subscription_id: str) -> None:
+def cancel_and_invoice_subscription(subscription_id: str) -> None:
     """Ask Stripe to cancel a subscription now. Open usage is invoiced; advance payments are not refunded."""
     try:
         with _processor_client(retries=0) as client:

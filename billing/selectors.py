@@ -38,7 +38,7 @@ def check_charges_against_caps(
     """Billing query: read all caps and counters, and check charges; returns the workspace's spend cap and new spending.
 
     Holds of the targets in `instead_of` count as released. Raises the errors of `run_writes_with_money_holds`:
-    SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
+    SpendCapExceeded, UrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
     """
     return check_charges_against_caps_by_due_time(
         workspace_id=workspace_id, agent_id=agent_id, parts=[(due, charges)], instead_of=instead_of
@@ -202,7 +202,7 @@ def usage_reports_of_month(*, workspace_id: str, month: date) -> QuerySet[UsageR
     return UsageReport.objects.filter(entry_id__in=entries)
 
 
-def open_correction_count() -> int:
+def count_corrections_awaiting_approval() -> int:
     """Billing query: count the proposed corrections that await another operator's approval and have not expired."""
     return Correction.objects.filter(status=Correction.Status.PROPOSED, expires_at__gt=timezone.now()).count()
 

@@ -74,7 +74,7 @@ class UsageTotalsSerializer(serializers.Serializer):
     by_platform = PlatformUsageSerializer(many=True)
 
 
-class WorkspaceMonthSerializer(serializers.Serializer):
+class WorkspaceAndPeriodSerializer(serializers.Serializer):
     """The workspace and UTC month of usage or a bill in API responses. `period_end` is the start of the next month."""
 
     workspace_id = serializers.CharField()
@@ -82,7 +82,7 @@ class WorkspaceMonthSerializer(serializers.Serializer):
     period_end = serializers.DateTimeField(source="period.end")
 
 
-class UsageSerializer(WorkspaceMonthSerializer):
+class UsageSerializer(WorkspaceAndPeriodSerializer):
     """The API representation of a workspace's usage in a month."""
 
     totals = UsageTotalsSerializer()
@@ -115,7 +115,7 @@ class SubscriptionSerializer(serializers.Serializer):
     status = serializers.CharField(help_text="As the payment processor names it.")
 
 
-class BillingSerializer(WorkspaceMonthSerializer):
+class BillingSerializer(WorkspaceAndPeriodSerializer):
     """The API representation of a workspace's bill for a month."""
 
     mode = serializers.ChoiceField(choices=BILLING_MODES)

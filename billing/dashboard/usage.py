@@ -115,7 +115,7 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
     bill = MonthBill(page.workspace.id, month.period, billing_mode(), month.spend_cap, subscription)
     status_name, status_meaning = SUBSCRIPTION_STATUSES.get(subscription.status if subscription else "", ("", ""))
     pays = subscription is not None and subscription.pays_for_usage_at(now)
-    alarms = month_usage.open_alarms_of_workspace(**asked, kinds=ALARM_KINDS_SHOWN_TO_OWNERS)
+    alarms = month_usage.unresolved_alarms_of_workspace(**asked, kinds=ALARM_KINDS_SHOWN_TO_OWNERS)
     return {
         "is_paid": bill.mode == "paid",
         "bill": bill.projected_bill,

@@ -23,7 +23,7 @@ def open_or_update_alarm(kind: BillingAlarm.Kind, subject: str, detail: str) -> 
         BillingAlarm.objects.bulk_create([seen], ignore_conflicts=True)
 
 
-def resolve_alarms(kind: BillingAlarm.Kind, subjects: Iterable[str]) -> None:
+def resolve_alarms_about(kind: BillingAlarm.Kind, subjects: Iterable[str]) -> None:
     """Mark the open billing alarms of one kind about the given subjects (such as workspace ids) as resolved."""
     rows = BillingAlarm.objects.filter(kind=kind, subject__in=list(subjects), resolved_at=None)
     if resolved := list(rows):
@@ -35,4 +35,4 @@ def resolve_alarms(kind: BillingAlarm.Kind, subjects: Iterable[str]) -> None:
 def resolve_alarms_except(kind: BillingAlarm.Kind, still_open: Iterable[str]) -> None:
     """Mark the open billing alarms of one kind as resolved, except alarms about the subjects in `still_open`."""
     rows = BillingAlarm.objects.filter(kind=kind, resolved_at=None).exclude(subject__in=list(still_open))
-    resolve_alarms(kind, list(rows.values_list("subject", flat=True)))
+    resolve_alarms_about(kind, list(rows.values_list("subject", flat=True)))

@@ -11,7 +11,7 @@ from billing import processor
 from billing.errors import BillingUnavailable
 from billing.models import MonthCounter, Subscription, UsageReport
 from billing.processor_json import RUNNING_STATUSES
-from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about
 from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_save_subscription
 from billing.subscription_plans import has_payment_processor
 from workspaces.models import Workspace
@@ -68,7 +68,7 @@ def _cancel_subscriptions(workspace: Workspace) -> None:
     customer_id = workspace.processor_customer_id
     for state in processor.fetch_subscriptions(customer_id, retries=0):
         if state.may_still_charge and state.workspace_id in ("", workspace.pk):
-            processor.cancel_subscription(state.subscription_id)
+            processor.cancel_and_invoice_subscription(state.subscription_id)
     fetch_and_save_subscription(workspace_id=workspace.pk, customer_id=customer_id)
     Subscription.objects.filter(pk=workspace.pk).exclude(status__in=RUNNING_STATUSES).update(closed_at=timezone.now())
-    resolve_alarms(AlarmKind.DELETED, [workspace.pk])
+    resolve_alarms_about(AlarmKind.DELETED, [workspace.pk])

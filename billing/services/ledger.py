@@ -25,7 +25,13 @@ from billing.prices import PublishingCharge
 from billing.services.usage_reporting import create_usage_reports_for_spending
 from billing.subscription_plans import has_payment_processor
 from config.db.fixed_select import FixedSelect
-from config.db.writes import Write, build_counter_add_write, build_counter_upsert_write, build_insert_writes, write_together
+from config.db.writes import (
+    Write,
+    build_counter_upsert_write,
+    build_existing_counter_add_write,
+    build_insert_writes,
+    write_together,
+)
 from workspaces.models import Workspace
 
 EntryKind = LedgerEntry.Kind
@@ -105,7 +111,7 @@ def build_money_hold_writes(
 def run_writes_with_money_holds(writes: Sequence[Write]) -> Write | None:
     """Run writes that reserve money with other writes, all or none; return None, or the other write that failed.
 
-    Raises SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded, and RuntimeError after
+    Raises SpendCapExceeded, UrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded, and RuntimeError after
     MAX_UPDATE_TRIES, which means that a limit and the check of its cap contradict each other.
     """
     for _ in range(MAX_UPDATE_TRIES):
@@ -139,8 +145,7 @@ def settle_holds(*, target_ids: Iterable[str]) -> None:
 
     The usage reports are for spending beyond the free credit. Posts without reserved money are skipped.
     """
-    ids = _locked_holds(target_ids)
-    entries = _entries_ending_holds(settled=ids)
+    entries = _entries_ending_holds(settled=_locked_holds(target_ids))
     write_together(_writes_of_ended_holds(entries))
     create_usage_reports_for_spending(entries)
 
@@ -150,8 +155,7 @@ def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
 
     Posts without reserved money are skipped.
     """
-    ids = _locked_holds(target_ids)
-    write_together(_writes_of_ended_holds(_entries_ending_holds(released=ids), failed=failed))
+    write_together(_writes_of_ended_holds(_entries_ending_holds(released=_locked_holds(target_ids)), failed=failed))
 
 
 def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) -> list[Write]:
@@ -159,17 +163,14 @@ def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) 
     writes = build_insert_writes(entries)
     for counter, of_counter in _month_counters(entries):
         spent, released = _spent_and_released(of_counter)
-        amounts = {
-            "held_cents": -spent.cents - released.cents,
-            "settled_cents": spent.cents,
-            "url_posts": -released.url_posts,
-        }
-        writes.append(build_counter_add_write(counter, MONTH_KEY, amounts))
+        held_cents = -spent.cents - released.cents
+        amounts = {"held_cents": held_cents, "settled_cents": spent.cents, "url_posts": -released.url_posts}
+        writes.append(build_existing_counter_add_write(counter, MONTH_KEY, amounts))
     for (agent_id, day), of_day in _grouped(entries, "agent_id", "day"):
         _, released = _spent_and_released(of_day)
         if agent_id and released.targets:
             amounts = {"targets": -released.targets}
-            writes.append(build_counter_add_write(DayCounter(agent_id=agent_id, day=day), DAY_KEY, amounts))
+            writes.append(build_existing_counter_add_write(DayCounter(agent_id=agent_id, day=day), DAY_KEY, amounts))
     for key, of_key in _grouped(entries, *USAGE_TOTAL_KEY_FIELDS):
         spent, released = _spent_and_released(of_key)
         if spent.targets or failed:
@@ -219,14 +220,14 @@ def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
         limits.append((("url_posts",), caps.url_post_cap))
     amounts = {"held_cents": demand.cents, "url_posts": demand.url_posts}
     increase = CounterIncrease(first, MONTH_KEY, lambda counter: caps.check_caps_and_payment(counter, demand))
-    return build_counter_add_write(first, MONTH_KEY, amounts, limits, subject=increase)
+    return build_existing_counter_add_write(first, MONTH_KEY, amounts, limits, subject=increase)
 
 
 def _day_write(caps: WorkspaceAndAgentCaps, agent_id: str, day: date, demand: ChargeTotals) -> Write:
     first = DayCounter(agent_id=agent_id, day=day)
     limits = [] if caps.posts_per_day is None else [(("targets",), caps.posts_per_day)]
     increase = CounterIncrease(first, DAY_KEY, lambda counter: caps.check_posts_per_day_cap(day, counter.targets, demand))
-    return build_counter_add_write(first, DAY_KEY, {"targets": demand.targets}, limits, subject=increase)
+    return build_existing_counter_add_write(first, DAY_KEY, {"targets": demand.targets}, limits, subject=increase)
 
 
 def _usage_write(key: Sequence[Any], **amounts: int) -> Write:
@@ -236,10 +237,7 @@ def _usage_write(key: Sequence[Any], **amounts: int) -> Write:
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:
-    """Return, for each post that had money reserved before, the number of its next reservation (`round`): 2 or higher.
-
-    Raises PriceAlreadyReserved.
-    """
+    """Return the number (`round`) of the next reservation of each post that had one before. Raises PriceAlreadyReserved."""
     before = (
         LedgerEntry.objects.filter(target_id__in=target_ids, kind__in=[EntryKind.HOLD, EntryKind.RELEASE])
         .values_list("target_id")

@@ -20,7 +20,7 @@ from django.utils import timezone
 from billing.errors import BillingUnavailable, SignatureInvalid, UnknownToProcessor
 from billing.models import ProcessorEvent
 from billing.processor_json import SubscriptionEvent, parse_subscription_event
-from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about
 from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_save_subscription, save_subscription_from_event
 from billing.subscription_plans import has_payment_processor
 from config.api.errors import MalformedRequest
@@ -137,7 +137,7 @@ def _finish(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
     """Mark a payment processor's event as processed; returns False if another worker has already processed the event."""
     rows = claimed_row_queryset(ProcessorEvent.objects.filter(processed_at=None), event)
     if event.attempts >= ALARM_AFTER_FAILURES:
-        resolve_alarms(AlarmKind.EVENTS, [event.event_id])
+        resolve_alarms_about(AlarmKind.EVENTS, [event.event_id])
     return bool(rows.update(processed_at=timezone.now(), outcome=outcome, due_at=None, lease_until=None))
 
 

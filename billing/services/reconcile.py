@@ -11,7 +11,7 @@ from auditlog.services import record_entry
 from billing import selectors
 from billing.errors import BillingUnavailable, UnknownToProcessor
 from billing.models import BillingAlarm
-from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms, resolve_alarms_except
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about, resolve_alarms_except
 from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_save_subscription
 from billing.services.usage_reconciliation import reconcile_usage_reports
 from billing.subscription_plans import has_payment_processor
@@ -67,7 +67,7 @@ def reconcile_billing(progress: ProgressCallback = _no_progress) -> Reconciliati
         try:
             workspaces, changed = reconcile_subscriptions(progress)
             differences = reconcile_usage_reports(progress)
-            resolve_alarms(AlarmKind.RECONCILIATION, [""])
+            resolve_alarms_about(AlarmKind.RECONCILIATION, [""])
         except BillingUnavailable:
             complete = False
             open_or_update_alarm(
@@ -114,7 +114,7 @@ def reconcile_subscriptions(progress: ProgressCallback = _no_progress) -> tuple[
             try:
                 customer_id = workspace.processor_customer_id
                 changed += fetch_and_save_subscription(workspace_id=workspace.pk, customer_id=customer_id)
-                resolve_alarms(AlarmKind.CUSTOMER, [workspace.pk])
+                resolve_alarms_about(AlarmKind.CUSTOMER, [workspace.pk])
             except UnknownToProcessor:
                 open_or_update_alarm(
                     AlarmKind.CUSTOMER, workspace.pk, f"The customer {customer_id} does not exist at the processor."

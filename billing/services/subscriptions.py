@@ -10,7 +10,7 @@ from django.utils import timezone
 from billing import processor
 from billing.models import Subscription, UsageReport
 from billing.processor_json import CHECKOUT_EVENT_RANK, PAST_DUE, PAYING_STATUSES, SubscriptionEvent, SubscriptionState
-from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about
 from billing.services.usage_reporting import USAGE_REPORTS_LOOP
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.processor_customers import set_audit_retention_tier
@@ -122,7 +122,7 @@ def _alarm_if_several(workspace_id: str, states: list[SubscriptionState]) -> Non
             AlarmKind.SUBSCRIPTIONS, workspace_id, f"The customer has several running subscriptions: {', '.join(running)}."
         )
     else:
-        resolve_alarms(AlarmKind.SUBSCRIPTIONS, [workspace_id])
+        resolve_alarms_about(AlarmKind.SUBSCRIPTIONS, [workspace_id])
 
 
 def _precedence(subscription: Subscription | SubscriptionState) -> tuple[bool, bool, float]:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from billing import processor
 from billing.models import UsageReport
-from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about
 
 # The processor accepts no usage for earlier days, so older sums cannot change.
 COMPARED_DAYS = 35
@@ -40,7 +40,7 @@ def reconcile_usage_reports(progress: Callable[[str], None] = lambda line: None)
     pending = _still_pending(customers)
     compared = [customer_id for customer_id in customers if customer_id not in pending]
     different = [customer_id for customer_id in compared if _differs(meter_id, customer_id, start, end)]
-    resolve_alarms(AlarmKind.USAGE_SUM, {"", *compared} - {*different})
+    resolve_alarms_about(AlarmKind.USAGE_SUM, {"", *compared} - {*different})
     progress(
         f"Usage: {len(customers)} customers, {len(different)} with another sum at the processor, {len(pending)} not compared."
     )
@@ -61,7 +61,7 @@ def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str],
             )
         elif recorded == sent + _cents(near.filter(status=ReportStatus.UNRESOLVED)):
             UsageReport.objects.filter(pk=row.pk).update(status=ReportStatus.SENT, sent_at=row.unknown_since)
-            resolve_alarms(AlarmKind.USAGE_UNRESOLVED, [row.pk])
+            resolve_alarms_about(AlarmKind.USAGE_UNRESOLVED, [row.pk])
             progress(f"{row.pk} had arrived.")
         else:
             detail = f"The processor recorded {recorded:g} cents in that minute; {sent} are sent and {row.cents} unknown."

@@ -22,7 +22,7 @@ from django.utils import timezone
 from billing import processor, selectors
 from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
 from billing.processor import MeterEvent, UsageReportOutcome, UsageReportResponse
-from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about
 from billing.subscription_plans import has_payment_processor
 from config.jobs.claims import claim_due, claimed_row_queryset, release_claims
 from config.jobs.wake_up import wake_worker_loop_after_commit
@@ -123,7 +123,7 @@ def send_due_usage_reports(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunRes
         row.workspace_id for (row, _), outcome in zip(begun, outcomes, strict=True) if outcome is UsageReportOutcome.RECORDED
     }
     for kind in (AlarmKind.USAGE_WAITS, AlarmKind.USAGE_REFUSED):
-        resolve_alarms(kind, taken)
+        resolve_alarms_about(kind, taken)
     return UsageReportRunResult(
         len(claimed), sum(outcome in (UsageReportOutcome.UNKNOWN, UsageReportOutcome.NOT_SERVED) for outcome in outcomes)
     )

@@ -16,7 +16,7 @@ from django.urls import path
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from billing.selectors import open_correction_count
+from billing.selectors import count_corrections_awaiting_approval
 from billing.services import reconcile_billing_for_operator
 from billing.subscription_plans import has_payment_processor
 from config.api.admin_actions import signed_in_operator_caller
@@ -104,7 +104,7 @@ class OperatorConsole(admin.AdminSite):
         shown = {**found, "billing_alarms": alarms[:MAX_ALARMS], "more_alarms": len(alarms) > MAX_ALARMS}
         every = self.get_app_list(request)
         shown["app_list"] = [app for app in every if app["app_label"] not in LIBRARY_APPS]
-        shown["open_corrections"] = open_correction_count()
+        shown["open_corrections"] = count_corrections_awaiting_approval()
         shown["library_tables"] = [app for app in every if app["app_label"] in LIBRARY_APPS]
         return super().index(request, {**shown, **(extra_context or {})})
 

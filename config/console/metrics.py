@@ -65,12 +65,12 @@ class DatabaseCollector(Collector):
             "duty",
             {duty: (now - beat_at).total_seconds() for duty, beat_at in status.last_heartbeats_by_name().items()},
         )
-        alarms = Counter(status.open_billing_alarms().values_list("kind", flat=True))
+        alarms = Counter(status.unresolved_billing_alarms().values_list("kind", flat=True))
         yield _gauge_by_label("sps_billing_alarms", "Open billing alarms.", "kind", alarms)
         yield GaugeMetricFamily(
             "sps_ledger_drift_months",
             "Months whose counter differed from the sum of the ledger entries at the last nightly check.",
-            value=status.open_ledger_alarm_count(),
+            value=status.unresolved_ledger_alarm_count(),
         )
         yield GaugeMetricFamily(
             "sps_dead_letters", "Deliveries that were given up.", value=status.dead_webhook_delivery_count()

@@ -68,8 +68,8 @@ def service_status() -> dict[str, Any]:
         },
         "dead_letters": dead_webhook_delivery_count(),
         "accounts_needing_reauth": accounts_needing_reauth_count(),
-        "ledger_drift_months": open_ledger_alarm_count(),
-        "billing_alarms": open_billing_alarms(),
+        "ledger_drift_months": unresolved_ledger_alarm_count(),
+        "billing_alarms": unresolved_billing_alarms(),
     }
 
 
@@ -109,14 +109,14 @@ def accounts_needing_reauth_count() -> int:
     return ConnectedAccount.objects.filter(status=ConnectedAccount.Status.NEEDS_REAUTH).count()
 
 
-def open_billing_alarms() -> QuerySet[BillingAlarm]:
+def unresolved_billing_alarms() -> QuerySet[BillingAlarm]:
     """Return for the service's status the unresolved billing alarms, oldest first."""
     return BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at")
 
 
-def open_ledger_alarm_count() -> int:
+def unresolved_ledger_alarm_count() -> int:
     """Return for the service's status how many month counters differed from the ledger at the last check."""
-    return open_billing_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
+    return unresolved_billing_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
 
 
 def _queue(duty: str, now: datetime, beat_at: datetime | None) -> QueueStatus:

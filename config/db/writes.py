@@ -64,7 +64,7 @@ def build_counter_upsert_write(counter: models.Model, key: Sequence[str], amount
     return Write(plain.sql.replace(" RETURNING", conflict), plain.params, 1, may_fail=False)
 
 
-def build_counter_add_write(
+def build_existing_counter_add_write(
     counter: models.Model,
     key: Sequence[str],
     amounts: Mapping[str, int],

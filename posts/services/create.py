@@ -41,7 +41,7 @@ def create_post(*, caller: Caller, post: PostWrite, dry_run: bool = False, plan_
     """Create a post group, which is published now, scheduled, saved as a draft, or left awaiting approval.
 
     Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed, AccountNotAllowed,
-    ContentInvalid, PlanChanged, and the spend errors SpendCapExceeded, PaymentMethodRequired, SocialUrlPostCapExceeded,
+    ContentInvalid, PlanChanged, and the spend errors SpendCapExceeded, PaymentMethodRequired, UrlPostCapExceeded,
     PostsPerDayCapExceeded.
     """
     return plan_and_commit(lambda: plan_create(caller, post, dry_run=dry_run), dry_run=dry_run, plan_hash=plan_hash)

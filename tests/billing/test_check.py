@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from billing import selectors, services
 from billing.caps import SpendCapStatus
-from billing.errors import PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
+from billing.errors import PostsPerDayCapExceeded, SpendCapExceeded, UrlPostCapExceeded
 from billing.models import DayCounter, LedgerEntry, MonthCounter
 from billing.serializers import SpendCapSerializer
 from config.api.errors import ApiError
@@ -38,8 +38,8 @@ def test_a_check_returns_the_resulting_month_and_writes_nothing() -> None:
     [
         ({"free": 25}, {}, SpendCapExceeded),
         ({}, {"cap": 25}, SpendCapExceeded),
-        ({"url_cap": 1}, {}, SocialUrlPostCapExceeded),
-        ({"url_cap": 9}, {"url_cap": 1}, SocialUrlPostCapExceeded),
+        ({"url_cap": 1}, {}, UrlPostCapExceeded),
+        ({"url_cap": 9}, {"url_cap": 1}, UrlPostCapExceeded),
         ({"url_cap": 9}, {"day_cap": 2}, PostsPerDayCapExceeded),
     ],
 )

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from pytest_django import DjangoAssertNumQueries
 
 from billing import services
-from billing.errors import PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
+from billing.errors import PostsPerDayCapExceeded, SpendCapExceeded, UrlPostCapExceeded
 from billing.models import LedgerEntry, MonthCounter
 from config.api.fields import MAX_INT64
 from tests.billing.holds import hold_costs
@@ -108,7 +108,7 @@ def test_posts_with_urls_have_their_own_cap(workspace_cap: int, agent_cap: int |
     workspace = make_workspace(url_cap=workspace_cap)
     agent = make_agent(workspace, url_cap=agent_cap)
 
-    with pytest.raises(SocialUrlPostCapExceeded) as refusal:
+    with pytest.raises(UrlPostCapExceeded) as refusal:
         hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", url_posts=1), due=MARCH)
 
     assert (refusal.value.status, refusal.value.code) == (403, "SOCIAL_URL_POST_CAP_EXCEEDED")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agents.models import Agent
 from billing import selectors, services
-from billing.errors import PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
+from billing.errors import PostsPerDayCapExceeded, SpendCapExceeded, UrlPostCapExceeded
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import PublishingCharge
 from config.api.caller import operator_caller
@@ -22,7 +22,7 @@ from tests.billing.rows import APRIL, MARCH, make_agent, make_workspace
 from workspaces.models import Workspace
 
 TARGETS = [f"tgt_{n}" for n in range(6)]
-REFUSALS = (SpendCapExceeded, SocialUrlPostCapExceeded, PostsPerDayCapExceeded)
+REFUSALS = (SpendCapExceeded, UrlPostCapExceeded, PostsPerDayCapExceeded)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from config.api.models import IdempotencyRecord
 from config.db import writes
 from config.db.writes import (
     Write,
-    build_counter_add_write,
     build_counter_upsert_write,
+    build_existing_counter_add_write,
     build_insert_or_replace_write,
     build_insert_writes,
     write_together,
@@ -39,7 +39,7 @@ def held(holder: str = "wrk_1") -> int:
 
 
 def add(cents: int, holder: str = "wrk_1") -> Write:
-    return build_counter_add_write(counter(holder), KEY, {"held_cents": cents}, CAP, subject=holder)
+    return build_existing_counter_add_write(counter(holder), KEY, {"held_cents": cents}, CAP, subject=holder)
 
 
 def record(**fields: object) -> IdempotencyRecord:
@@ -106,7 +106,10 @@ def test_a_counter_is_inserted_or_added_to() -> None:
 
 def test_without_limits_a_missing_counter_is_left_out() -> None:
     assert (
-        write_together([build_counter_add_write(counter(), KEY, {"held_cents": 1}), *build_insert_writes([record()])]) is None
+        write_together(
+            [build_existing_counter_add_write(counter(), KEY, {"held_cents": 1}), *build_insert_writes([record()])]
+        )
+        is None
     )
     assert (MonthCounter.objects.count(), IdempotencyRecord.objects.count()) == (0, 1)
 

@@ -187,13 +187,13 @@ class ReconciledEnvelope(serializers.Serializer):
 
 
 @extend_schema_serializer(component_name="ReconcileScope")
-class BillingReconciliationScopeSerializer(serializers.Serializer):
+class WouldReconcileBillingSerializer(serializers.Serializer):
     """The answer of /ops to a dry run of billing's reconciliation: how many workspaces it would compare."""
 
     workspaces = serializers.IntegerField()
 
 
-ReconcileBillingPreview = dry_run_serializer_class("OpsBillingReconcile", would_update=BillingReconciliationScopeSerializer)
+ReconcileBillingPreview = dry_run_serializer_class("OpsBillingReconcile", would_update=WouldReconcileBillingSerializer)
 
 
 class RevokeKeySerializer(ExactlyOneFieldBody):
