@@ -25,7 +25,7 @@ from posts.models import PostGroup, PostTarget
 from posts.selectors import groups_with_targets, require_account_and_agent_in_workspace
 from posts.states import GroupStatus, TargetStatus
 from posts.summaries import PostSummary, read_post_summaries_by_sql
-from posts.tags import has_tag_condition, tags_expression
+from posts.tags import tag_condition, tags_expression
 from posts.target_times import MAX_SCHEDULE_AHEAD
 
 STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
@@ -281,5 +281,5 @@ def _targets_in_calendar(
     if filters.text:
         rows = rows.filter(Q(text__icontains=filters.text) | Q(text=None, group__text__icontains=filters.text))
     if filters.tag:
-        rows = rows.filter(has_tag_condition(filters.tag, metadata="group__metadata"))
+        rows = rows.filter(tag_condition(filters.tag, metadata="group__metadata"))
     return rows

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils.text import Truncator
 
 from accounts.platforms.registry import platform_label
-from config.pages.templatetags.dashboard import status_label
+from config.pages.templatetags.dashboard import status_in_words
 from posts.models import PostTarget
 from posts.post_group_json import post_page_url
 from posts.states import GroupStatus, TargetStatus
@@ -46,7 +46,7 @@ def _event(target: PostTarget) -> Event:
     group = target.group
     platform, account = platform_label(target.platform), target.account.handle or target.account.external_id
     text = target.shown_text
-    status = status_label(group.status if target.status == TargetStatus.PENDING else target.status)
+    status = status_in_words(group.status if target.status == TargetStatus.PENDING else target.status)
     marks = ["Series"] * bool(group.series_id) + ["Sandbox"] * target.sandbox
     summary = f"{platform} · {Truncator(' '.join(text.split())).chars(SUMMARY_CHARACTERS) or '(no text)'}"
     about = [

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from config.pages.navigation import MAX_SHOWN_COUNT, DashboardPage
 from posts.models import PostGroup
-from posts.selectors import needs_a_person
+from posts.selectors import needs_a_person_condition
 from posts.states import GroupStatus
 
 
@@ -15,7 +15,7 @@ def count_posts_awaiting_approval(workspace_id: str) -> int:
 
     The maximum is MAX_SHOWN_COUNT + 1.
     """
-    needing = PostGroup.objects.filter(needs_a_person(), workspace_id=workspace_id)
+    needing = PostGroup.objects.filter(needs_a_person_condition(), workspace_id=workspace_id)
     waiting = needing.filter(status=GroupStatus.PENDING_CONFIRMATION)
     return waiting[: MAX_SHOWN_COUNT + 1].count()
 

@@ -21,7 +21,7 @@ from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, SCHEDULE_MISSED, GroupStatus, TargetStatus
 from posts.summaries import PostSummary, fetch_post_summaries
-from posts.tags import TAGS_KEY, has_tag_condition, tags_of_metadata
+from posts.tags import TAGS_KEY, tag_condition, tags_of_metadata
 from workspaces.models import Workspace
 
 MAX_SELECTABLE_ACCOUNTS = 200
@@ -67,7 +67,7 @@ def get_post_group_rows(*, caller: Caller, post_group_id: str) -> tuple[Any, lis
     return group, [target for target, _ in rows]
 
 
-def needs_a_person() -> Q:
+def needs_a_person_condition() -> Q:
     """Return the condition of post groups that only a person can continue, with which a query of one status finds its index.
 
     The statuses are part of the SQL, in the order of the index `group_attention`: SQLite uses a partial index only if the
@@ -79,7 +79,9 @@ def needs_a_person() -> Q:
 def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[PostGroup]:
     """Query a page of the post groups that await approval, oldest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
-    rows = groups_with_targets().filter(needs_a_person(), workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
+    rows = groups_with_targets().filter(
+        needs_a_person_condition(), workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION
+    )
     return paginate_earliest_first(rows, field="created_at", limit=limit, cursor=cursor)
 
 
@@ -152,7 +154,7 @@ def search_posts(
         return paginate_newest_first(rows, limit=limit, cursor=cursor, fetch=fetch_post_summaries)
     matching = Q() if text is None else Q(text__icontains=text)
     if tag is not None:
-        matching &= Q(has_tag_condition(tag))
+        matching &= Q(tag_condition(tag))
     return paginate_with_scan_limit(
         rows, wanted=matching, span=MAX_SEARCHED_TEXTS, limit=limit, cursor=cursor, fetch=fetch_post_summaries
     )
@@ -186,7 +188,7 @@ def _with_status(rows: QuerySet[PostGroup], status: str | None) -> QuerySet[Post
     if status is None:
         return rows
     found = rows.filter(status=_status_in_sql(status))
-    return found.filter(needs_a_person()) if status in GROUP_STATUSES_NEEDING_A_PERSON else found
+    return found.filter(needs_a_person_condition()) if status in GROUP_STATUSES_NEEDING_A_PERSON else found
 
 
 def _status_in_sql(status: str) -> RawSQL:

@@ -117,7 +117,7 @@ class ScheduledTarget(Protocol):
     def scheduled_at(self) -> datetime | None: ...
 
 
-def earliest_scheduled_at(targets: Iterable[ScheduledTarget]) -> datetime | None:
+def shown_scheduled_at(targets: Iterable[ScheduledTarget]) -> datetime | None:
     """Return the time that a post group shows: the earliest of its targets whose status is unfinished.
 
     If all are finished, that of those not cancelled, and if all are cancelled, of all. None if none of them has a time.

@@ -18,7 +18,7 @@ from posts.plan import Plan
 from posts.queue_views import QueueViewSet
 from posts.series_views import SeriesViewSet
 from posts.services.stored_plans import CommittedPlan, RequestToPlan
-from posts.stored_plan_serializers import StoredPlanSerializer, validate_request_to_plan
+from posts.stored_plan_serializers import StoredPlanSerializer, validated_fields_of_request_to_plan
 from posts.views import PostViewSet
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -29,7 +29,7 @@ OPERATIONS: Mapping[str, Operation] = {
 }
 
 
-def build_request_to_plan(
+def request_to_plan_from_validated_fields(
     name: str, post_group_id: str, request: Mapping[str, Any], fields: Mapping[str, Any], workspace_id: str | None
 ) -> RequestToPlan:
     """Return the request to plan the operation called `name`; `fields` are the validated form of its body `request`."""
@@ -51,14 +51,18 @@ def make_and_store_plan_of_page(
 
     Raises ValidationError (of `request`), and the errors of `make_and_store_plan`.
     """
-    planned = build_request_to_plan(operation, group_id, request, validate_request_to_plan(operation, request), workspace_id)
+    planned = request_to_plan_from_validated_fields(
+        operation, group_id, request, validated_fields_of_request_to_plan(operation, request), workspace_id
+    )
     return services.make_and_store_plan(caller=caller, planned=planned, dashboard_page=dashboard_page)
 
 
 def request_of_stored_plan(stored: StoredPlan) -> RequestToPlan:
     """Return the request of which a stored plan was made."""
-    fields = validate_request_to_plan(stored.operation, stored.request)
-    return build_request_to_plan(stored.operation, stored.post_group_id or "", stored.request, fields, stored.workspace_id)
+    fields = validated_fields_of_request_to_plan(stored.operation, stored.request)
+    return request_to_plan_from_validated_fields(
+        stored.operation, stored.post_group_id or "", stored.request, fields, stored.workspace_id
+    )
 
 
 def stored_plan_json(stored: StoredPlan) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class CreatePlanSerializer(StrictSerializer):
             raise _error("post_group_id", message, "required" if planned.changes_group else "not_allowed")
         if "dry_run" in attrs["request"]:
             raise serializers.ValidationError({"request": _error("dry_run", "A plan is a dry run.", "unknown").detail})
-        attrs["fields"] = validate_request_to_plan(attrs["operation"], attrs["request"])
+        attrs["fields"] = validated_fields_of_request_to_plan(attrs["operation"], attrs["request"])
         own = attrs["fields"].get("workspace_id")
         if own and own != attrs.setdefault("workspace_id", own):
             raise _error("workspace_id", "The request names another workspace.", "mismatch")
@@ -121,7 +121,7 @@ CommitPlanPreview = dry_run_serializer_class(
 )
 
 
-def validate_request_to_plan(operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def validated_fields_of_request_to_plan(operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """Validate the body of the operation in a POST /plans request. Raises ValidationError for fields of `request`."""
     try:
         given = shared_serializer_instance(PLANNED_OPERATIONS[operation].body).run_validation(request)

@@ -17,11 +17,11 @@ from posts.operations import PLANNED_OPERATIONS
 from posts.plan_building import WRITE_SCOPES
 from posts.stored_plan_requests import (
     OPERATIONS,
-    build_request_to_plan,
     can_wait_for_publishing,
     commit_plan_by_id,
     get_groups_in_order,
     request_of_stored_plan,
+    request_to_plan_from_validated_fields,
     wait_until_committed_group_is_finished,
 )
 from posts.stored_plan_serializers import (
@@ -61,7 +61,7 @@ class PlanViewSet(OperationViewSet):
     )
     def create(self, call: Call) -> Reply:
         data = call.data
-        planned = build_request_to_plan(
+        planned = request_to_plan_from_validated_fields(
             data["operation"], data.get("post_group_id", ""), data["request"], data["fields"], data.get("workspace_id")
         )
         plan = services.make_and_store_plan(caller=call.caller, planned=planned)

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from config.db.fast_read import ColumnConverters, converters_of, quoted_column, read_rows
 from posts.models import PostGroup, PostTarget
-from posts.states import earliest_scheduled_at
+from posts.states import shown_scheduled_at
 
 
 class TargetSummary(NamedTuple):
@@ -57,7 +57,7 @@ def fetch_post_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
     """
     page, params = groups.values_list(*_GROUP_COLUMNS).query.sql_with_params()
     return [
-        each._replace(scheduled_at=earliest_scheduled_at(each.targets))
+        each._replace(scheduled_at=shown_scheduled_at(each.targets))
         for each in read_post_summaries_by_sql(page, params, order="page.id DESC", with_times=True)
     ]
 

@@ -42,7 +42,7 @@ def metadata_with_tags(metadata: Mapping[str, str], text: str) -> dict[str, str]
     return others | ({TAGS_KEY: ", ".join(tags)} if tags else {})
 
 
-def has_tag_condition(tag: str, *, metadata: str = "metadata") -> IContains:
+def tag_condition(tag: str, *, metadata: str = "metadata") -> IContains:
     """Return the query condition that posts have a tag, ignoring upper and lower case; `metadata` is the path of the field.
 
     No index serves it: it is for rows that are few by other conditions, or searched a part at a time.

@@ -12,7 +12,7 @@ from config.api.errors import InvalidState, ValidationFailed, WebhookUrlNotAllow
 from config.api.webhook_url import MAX_LENGTH, check_webhook_hosts
 from posts import selectors, services
 from posts.content import PostWrite, TargetWrite
-from posts.dashboard.inputs import validate_page_input
+from posts.dashboard.inputs import validated_page_input
 from posts.serializers.requests import CreatePostSerializer
 from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
 
@@ -63,7 +63,7 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
         "webhook_url": webhook_url,
         "sandbox": True,
     }
-    asked = PostWrite.from_request(validate_page_input(CreatePostSerializer, body))
+    asked = PostWrite.from_request(validated_page_input(CreatePostSerializer, body))
     check_webhook_hosts([webhook_url], page.caller)
     post_group_id, _ = submit_once(page, OPERATION, lambda: services.create_post(caller=page.caller, post=asked).group)
     return page.redirect(f"{page.url_of_page('webhooks')}?post={post_group_id}&wait=1")

@@ -23,7 +23,7 @@ PLAN_HASH_LENGTH = len("sha256:") + 12  # as much of it as a person compares
 def post_line(group: PostGroup, workspace: Workspace) -> str:
     """Return the line of a notice e-mail that describes a post: its platforms and times, but not its text."""
     names = dict.fromkeys(get_adapter(target.platform).label for target in group.targets.all())
-    first = group.earliest_scheduled_at
+    first = group.shown_scheduled_at
     words = gettext("To %(platforms)s, for %(time)s, created %(created)s")
     if not first:
         words = gettext("To %(platforms)s, without a time, created %(created)s")

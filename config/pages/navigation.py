@@ -16,7 +16,7 @@ MAX_SHOWN_COUNT = 99  # higher counts are shown as 99+
 
 @dataclass(frozen=True)
 class DashboardPage:
-    """A dashboard page to which templates may link by `{% page_link %}`; a page with a label is also in the menu.
+    """A dashboard page to which templates may link by `{% link_if_page_exists %}`; a page with a label is also in the menu.
 
     `icon` is the name of a heroicon. Neighbours with the same `section` are under that heading. On phones, the pages
     `in_bottom_bar` are always visible, the others in a menu.

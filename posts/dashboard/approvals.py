@@ -16,7 +16,7 @@ from posts.dashboard.inputs import (
     get_post_group_of_workspace,
     normalize_newlines_and_nul,
     submitted_content_version,
-    validate_page_input,
+    validated_page_input,
 )
 from posts.dashboard.scheduling_words import publishing_message
 from posts.dashboard.shown_groups import prepare_groups_for_display
@@ -72,7 +72,7 @@ def reject_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that rejects a post awaiting approval, with an optional reason for who asked."""
     group = get_post_group_of_workspace(page, post_group_id)
     reason = normalize_newlines_and_nul(page.request.POST.get("reason", "")).strip()
-    data = validate_page_input(RejectPostSerializer, {"reason": reason} if reason else {})
+    data = validated_page_input(RejectPostSerializer, {"reason": reason} if reason else {})
     services.reject_post(caller=page.caller, post_group_id=group.id, **data)
     return page.success_redirect_back(_("Rejected. Whoever asked can read the reason."))
 

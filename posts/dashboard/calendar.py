@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.calendar_days import SPAN_OF_VIEW, date_from_query, span_of_week
-from posts.dashboard.calendar_entries import CalendarEntry, prepare_calendar_entries
+from posts.dashboard.calendar_entries import CalendarEntry, render_calendar_entries
 from posts.dashboard.calendar_slots import EmptySlot, empty_slots_by_day
 from posts.dashboard.listing import calendar_filters_from_query, post_filter_choices
 from posts.dashboard.saved_filters import saved_filters_context
@@ -136,7 +136,7 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
     totals = {group.day: group.on_day for group in groups}
     entries: dict[date, list[CalendarEntry]] = {}
     marks = AccountMarks(page, (target for group in groups for target in group.targets))
-    for entry in prepare_calendar_entries(page, groups, marks, characters=79 if view == "day" else 60):
+    for entry in render_calendar_entries(page, groups, marks, characters=79 if view == "day" else 60):
         entries.setdefault(entry.local_time.date(), []).append(entry)
     choices = post_filter_choices(page)
     slots = empty_slots_by_day(

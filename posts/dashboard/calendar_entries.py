@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from heroicons.templatetags.heroicons import heroicon_micro
 
-from config.pages.templatetags.dashboard import status_label, when
+from config.pages.templatetags.dashboard import status_in_words, when
 from media.links import signed_preview_url
 from posts.attached_media import workspace_assets_by_id
 from posts.dashboard.account_marks import AccountMarks
@@ -53,10 +53,10 @@ class CalendarEntry:
     html: SafeString
 
 
-def prepare_calendar_entries(
+def render_calendar_entries(
     page: WorkspacePage, posts: Sequence[CalendarPost], marks: AccountMarks, *, characters: int
 ) -> list[CalendarEntry]:
-    """Return the calendar entries for posts of `list_first_posts_of_each_day`, with this many characters of their texts.
+    """Return calendar entries as HTML for posts of `list_first_posts_of_each_day`, with so many characters of their texts.
 
     One query reads the thumbnails of their first files.
     """
@@ -77,7 +77,7 @@ class _EntryRenderer:
         self._page, self._marks, self._characters = page, marks, characters
         self._posts, self._calendar = page.url_of_page("posts"), page.url_of_page("calendar")
         self._calendar_query = page.request.GET.urlencode()
-        self._label = cache(status_label)
+        self._label = cache(status_in_words)
         self._move, self._move_at, self._no_text = _("Move…"), _("Move the post of %(time)s…"), _("(no text)")
 
     def render_entry(self, post: CalendarPost, thumbnail: str) -> CalendarEntry:

@@ -99,7 +99,7 @@ def _approval(page: WorkspacePage, group: PostGroup, move: TimeShift) -> Prepare
     if _has_unshown_content(group):
         raise PageRefusal(_("It has more than is shown here. Open it to read it all, and approve it there."))
     publishes, at = whether_and_when_approval_publishes(page, group)
-    first = group.earliest_scheduled_at
+    first = group.shown_scheduled_at
     words = pgettext("of a post", "Published") if publishes else _("Scheduled for a slot")
     if first and not publishes:
         words = _("Scheduled for %(time)s") % {"time": _in_words(page, first)}

@@ -21,7 +21,7 @@ from media.services import crop_image, upload_media
 from posts.attached_media import workspace_assets_by_id
 from posts.dashboard.composer_content import ComposerContent
 from posts.dashboard.crop_offers import CropOffer, find_crop_of_button
-from posts.dashboard.inputs import validate_page_input
+from posts.dashboard.inputs import validated_page_input
 from posts.dashboard.shown_groups import ShownAsset, shown_attachments
 from workspaces.workspace_page import WorkspacePage, record_refused_write
 
@@ -67,7 +67,7 @@ class ComposerMedia:
         self.source_open = True
         try:
             given = {"workspace_id": self.page.workspace.id, "source_url": url}
-            data = validate_page_input(UploadFromUrlSerializer, given)
+            data = validated_page_input(UploadFromUrlSerializer, given)
             self.attach(upload_media(caller=self.page.caller, **data).id)
         except ApiError as error:
             record_refused_write(self.page, "media.upload", error)

@@ -24,7 +24,7 @@ from posts.dashboard.chosen_slot import ChosenSlot
 from posts.dashboard.composer_content import ComposerContent, capabilities_of_account, find_issue
 from posts.dashboard.composer_media import ComposerMedia
 from posts.dashboard.forms import ScheduleForm
-from posts.dashboard.inputs import validate_page_input
+from posts.dashboard.inputs import validated_page_input
 from posts.dashboard.insertable_texts import InsertableTexts
 from posts.dashboard.people_to_mention import PeopleToMention
 from posts.dashboard.submit_buttons import SubmitButton, submit_buttons
@@ -139,7 +139,7 @@ class Composer:
         if not self.content.targets:
             return None
         try:
-            data = validate_page_input(
+            data = validated_page_input(
                 ValidatePostSerializer, {**self.content.request_fields, "workspace_id": self.page.workspace.id}
             )
             return services.validate_post(caller=self.page.caller, post=PostWrite.from_request(data), group=self.group)

@@ -33,7 +33,7 @@ from posts.dashboard.inputs import (
     get_post_group_of_workspace,
     normalize_newlines_and_nul,
     submitted_content_version,
-    validate_page_input,
+    validated_page_input,
 )
 from posts.dashboard.insertable_texts import TEMPLATES_OF_SEARCHED_LISTS
 from posts.dashboard.scheduling_words import publishing_message, scheduled_for_message
@@ -237,10 +237,10 @@ def _write(composer: Composer, how: str, at: datetime | None, slot: ChosenSlot |
     composer.delete_draft_of_saved_post()
     if group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE, "metadata": metadata or {}}
-        data = validate_page_input(CreatePostSerializer, body | _scheduled_at_field(at))
+        data = validated_page_input(CreatePostSerializer, body | _scheduled_at_field(at))
         post = PostWrite.from_request(data)
         return services.create_post(caller=caller, post=slot.assign_to_post(post) if slot else post).group
-    data = validate_page_input(UpdatePostSerializer, body | _changed_scheduled_at(group, how, at))
+    data = validated_page_input(UpdatePostSerializer, body | _changed_scheduled_at(group, how, at))
     edit = edit_keeping_taken_slots(group, replace(PostEdit.from_request(data), metadata=metadata))
     changed = services.update_post(
         caller=caller,

@@ -17,7 +17,7 @@ from posts.models import PostGroup
 from workspaces.workspace_page import WorkspacePage
 
 
-def validate_page_input(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict[str, Any]:
+def validated_page_input(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict[str, Any]:
     """Validate the input of a dashboard page with an API serializer and return the data. Raises ValidationFailed."""
     form = serializer(data=dict(body))
     try:

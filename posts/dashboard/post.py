@@ -17,14 +17,14 @@ from posts import services
 from posts.content import PostEdit, PostWrite
 from posts.dashboard.copied_content import request_fields_to_copy_post
 from posts.dashboard.forms import ScheduleForm
-from posts.dashboard.inputs import get_post_group_of_workspace, normalize_newlines_and_nul, validate_page_input
+from posts.dashboard.inputs import get_post_group_of_workspace, normalize_newlines_and_nul, validated_page_input
 from posts.dashboard.scheduling_words import scheduled_for_message
 from posts.dashboard.shown_groups import ShownGroup, prepare_groups_for_display
 from posts.dashboard.steps_after_failure import steps_after_failure
 from posts.dashboard.undo import PUBLISHING_DELAY_FOR_UNDO, undo_offer_of_deletion, undo_offer_of_release
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
-from posts.services.changes import is_changeable, is_unstarted
+from posts.services.changes import is_changeable, is_pending_and_unclaimed
 from posts.states import (
     CANCELLABLE_GROUP_STATUSES,
     GROUP_STATUSES_WITH_RETRIES,
@@ -80,7 +80,7 @@ def cancel_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="posts.retry")
-def retry_failed_targets(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def retry_failed_and_selected_unconfirmed_targets(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action on a post's page that retries the post's failed targets and, if selected, its unconfirmed targets."""
     group = get_post_group_of_workspace(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
@@ -89,13 +89,13 @@ def retry_failed_targets(page: WorkspacePage, post_group_id: str) -> HttpRespons
 
 
 @workspace_page("POST", operation="posts.create")
-def copy_failed_targets_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def copy_failed_targets_to_new_draft_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that copies a failed post into a draft for the accounts where it failed, and opens the editor."""
     group = get_post_group_of_workspace(page, post_group_id)
     failed = {target.account_id for target in group.targets.all() if target.status == TargetStatus.FAILED}
     if not failed:
         raise PageRefusal(_("The post has not failed at any account."))
-    data = validate_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group, only=failed), "draft": True})
+    data = validated_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group, only=failed), "draft": True})
     post = PostWrite.from_request(data)
     draft_id = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)[0]
     words = _("This is a copy for the accounts where the post failed. Change what they did not accept, then send it again.")
@@ -115,7 +115,7 @@ def resolve_unconfirmed_target(page: WorkspacePage, post_group_id: str) -> HttpR
         if "is-out" in sent
         else {"published": False}
     )
-    data = validate_page_input(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
+    data = validated_page_input(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
     services.resolve_unconfirmed_target(
         caller=page.caller, post_group_id=group.id, target_id=data["target_id"], permalink=data.get("permalink")
     )
@@ -154,7 +154,7 @@ def copy_post_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpRespo
     Deleted media are not copied.
     """
     group = get_post_group_of_workspace(page, post_group_id)
-    data = validate_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group), "draft": True})
+    data = validated_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group), "draft": True})
     post = PostWrite.from_request(data)
     draft_id = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)[0]
     return page.success_redirect(_("Copied to a new draft."), "post-edit", post_group_id=draft_id)
@@ -177,9 +177,9 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     states = [each.target.status for each in shown.targets]
     editable = page.may_write and group.status in CANCELLABLE_GROUP_STATUSES and not group.was_attempted
     retryable = page.may_publish_without_approval and group.status in GROUP_STATUSES_WITH_RETRIES
-    scheduled, first = editable and group.status == GroupStatus.SCHEDULED, group.earliest_scheduled_at
+    scheduled, first = editable and group.status == GroupStatus.SCHEDULED, group.shown_scheduled_at
     begins = scheduled and first is not None and first <= timezone.now() + PUBLISHING_DELAY_FOR_UNDO
-    unstarted = [each.target for each in shown.targets if is_unstarted(each.target)]
+    unstarted = [each.target for each in shown.targets if is_pending_and_unclaimed(each.target)]
     # The form moves the targets that have no time of their own.
     movable = page.may_write and any(is_changeable(each) and each.scheduled_at == group.scheduled_at for each in unstarted)
     released = group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING) and group.scheduled_at is not None

@@ -15,7 +15,7 @@ from config.api.plan import accept_only_plan_with_hash
 from config.pages.sentences import PageRefusal, error_sentences
 from posts import selectors
 from posts.dashboard.copied_content import request_fields_to_copy_post
-from posts.dashboard.inputs import get_post_group_of_workspace, parse_moment, validate_page_input
+from posts.dashboard.inputs import get_post_group_of_workspace, parse_moment, validated_page_input
 from posts.dashboard.series_form import SeriesForm, initial_of_new_series, initial_of_series
 from posts.dashboard.series_preview import monthly_prices, next_posts_of_series
 from posts.dashboard.series_rule import rule_in_words
@@ -90,9 +90,9 @@ def preview_or_create_series(page: WorkspacePage) -> HttpResponse:
             "post": _entered_post(page, form, post),
             "starts_at": form.starts_at,
             "timezone": form.zone.key,
-            "rrule": form.rule,
+            "rrule": form.rule_text,
         }
-        fields = validate_page_input(CreateSeriesSerializer, body)
+        fields = validated_page_input(CreateSeriesSerializer, body)
         if "preview" in page.request.POST:
             plan = plan_and_commit_series(lambda: plan_series(page.caller, fields, dry_run=True), dry_run=True, audited=False)
             return _render_form(page, form, planned=plan.series, plan_hash=plan.hash)
@@ -120,10 +120,10 @@ def preview_or_update_series(page: WorkspacePage, series_id: str) -> HttpRespons
         return _render_form(page, form, series=series, status=422 if form.is_bound else 200)
     is_preview = "preview" in page.request.POST
     try:
-        body = {"post": _entered_post(page, form, series.post), "rrule": form.rule}
+        body = {"post": _entered_post(page, form, series.post), "rrule": form.rule_text}
         if form.cleaned_data["name"] != (series.name or ""):
             body["name"] = form.cleaned_data["name"]
-        fields = validate_page_input(UpdateSeriesSerializer, body)
+        fields = validated_page_input(UpdateSeriesSerializer, body)
         edit = SeriesEdit(**fields, apply_to_scheduled=form.cleaned_data["apply_to_scheduled"])
         with accept_only_plan_with_hash(None if is_preview else page.request.POST.get("plan_hash", "")) as requested:
             changed = update_series(caller=page.caller, series_id=series.id, edit=edit, dry_run=is_preview)

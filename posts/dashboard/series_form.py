@@ -132,7 +132,7 @@ class SeriesForm(forms.Form):
         return self._zone or ZoneInfo(self.cleaned_data["timezone"])
 
     @property
-    def rule(self) -> str:
+    def rule_text(self) -> str:
         """Return the RFC 5545 rule for the choices that were entered in the form of a series."""
         return rule_of_choices(self.cleaned_data, self.zone)
 

@@ -29,7 +29,7 @@ from posts.content import PostEdit, PostWrite
 from posts.dashboard.approval_words import count_needing_approval, moved_back_message, moved_message, needs_approval_if_moved
 from posts.dashboard.composer_draft_forms import composer_address_of_draft, find_composer_draft
 from posts.dashboard.copied_content import copy_post_to_composer_draft, request_fields_to_copy_post
-from posts.dashboard.inputs import get_post_group_of_workspace, validate_page_input
+from posts.dashboard.inputs import get_post_group_of_workspace, validated_page_input
 from posts.models import PostGroup, PostTarget
 from posts.serializers.requests import CreatePostSerializer
 from posts.services import composer_drafts
@@ -281,7 +281,7 @@ def _created_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer, *, d
         body["scheduled_at"] = offer.at
     if group.webhook_url:
         body["webhook_url"] = group.webhook_url
-    post = PostWrite.from_request(validate_page_input(CreatePostSerializer, body))
+    post = PostWrite.from_request(validated_page_input(CreatePostSerializer, body))
     return services.create_post(caller=page.caller, post=post).group
 
 

@@ -24,7 +24,7 @@ from posts.content import PostEdit, PostWrite, media_writes_of_group, target_wri
 from posts.errors import ContentInvalid
 from posts.models import ImportedRow, PostGroup
 from posts.plan_building import WRITE_SCOPES, PlanRows, new_group_change
-from posts.post_files.formats import read_rows
+from posts.post_files.formats import parse_file_rows
 from posts.post_files.rows import (
     AccountNames,
     RowContent,
@@ -90,7 +90,7 @@ def compare_file(caller: Caller, workspace: Workspace, content: bytes, filename:
     """
     require_access(caller, workspace.id, WRITE_SCOPES)
     names, zone = AccountNames(workspace.id), ZoneInfo(workspace.default_timezone)
-    contents = [parse_row(row, names, zone) for row in read_rows(content, filename)]
+    contents = [parse_row(row, names, zone) for row in parse_file_rows(content, filename)]
     digest = hashlib.sha256(content).hexdigest()
     rows = _compared(workspace, contents, names, zone, digest)
     comparison = Comparison(digest, rows, [])

@@ -48,7 +48,7 @@ def too_large_sentence() -> str:
     return _("The file is too large: at most %(most)s bytes.") % {"most": number_format(MAX_FILE_BYTES, force_grouping=True)}
 
 
-def read_rows(content: bytes, filename: str) -> list[FileRow]:
+def parse_file_rows(content: bytes, filename: str) -> list[FileRow]:
     """Return the rows of a file of posts, whose format its name says. Raises UnreadableFile."""
     if len(content) > MAX_FILE_BYTES:
         raise UnreadableFile(too_large_sentence())
@@ -146,7 +146,7 @@ def _unguarded(cell: str) -> str:
     return cell[1:] if _GUARDED.match(cell) else cell
 
 
-def write_rows(rows: Iterable[Mapping[str, str]], suffix: str) -> str:
+def rows_as_file_text(rows: Iterable[Mapping[str, str]], suffix: str) -> str:
     """Return the content of a file of posts with these rows, in the format of the suffix: csv, json or yaml."""
     return _WRITERS[suffix](list(rows))
 

@@ -25,8 +25,8 @@ from posts.post_files.formats import (
     MAX_FILE_BYTES,
     MAX_ROWS,
     UnreadableFile,
+    rows_as_file_text,
     too_large_sentence,
-    write_rows,
 )
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
 
@@ -160,7 +160,7 @@ def export_posts(page: WorkspacePage) -> HttpResponse:
     )
     name = f"posts-{chosen['first']}-{chosen['last']}.{chosen['format']}"
     return HttpResponse(
-        write_rows(rows, chosen["format"]),
+        rows_as_file_text(rows, chosen["format"]),
         content_type=f"{CONTENT_TYPES[chosen['format']]}; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

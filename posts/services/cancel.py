@@ -14,11 +14,11 @@ from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.plan_building import is_released
 from posts.services.changes import (
-    cancel_planned_target,
     end_group_if_no_target_is_unfinished,
     existing_assets_of_group,
-    is_unstarted,
-    require_some_unstarted_targets,
+    is_pending_and_unclaimed,
+    mark_cancelled_or_unconfirmed,
+    unstarted_targets_or_raise,
 )
 from posts.services.commit import RowsChanged, commit_without_audit_entry, plan_and_commit
 from posts.states import (
@@ -46,7 +46,7 @@ def plan_cancel(caller: Caller, post_group_id: str) -> Plan:
     )
     require_access(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
     check_account_allowlist(caller, group.account_ids)
-    unstarted = {target.id for target in require_some_unstarted_targets(group)}
+    unstarted = {target.id for target in unstarted_targets_or_raise(group)}
     return Plan("posts.cancel", caller, group.workspace_id, [_cancellation(group, unstarted)])
 
 
@@ -59,7 +59,7 @@ def _cancellation(group: PostGroup, target_ids: Collection[str]) -> GroupChange:
     after = copy_of_group(group)
     stopped = [target for target in after.targets.all() if target.id in target_ids]
     for target in stopped:
-        cancel_planned_target(target)
+        mark_cancelled_or_unconfirmed(target)
     ended = end_group_if_no_target_is_unfinished(after)
     kind = after.status if group.status == GroupStatus.PUBLISHING else GroupStatus.CANCELLED
     return GroupChange(
@@ -98,7 +98,9 @@ def _cancel_waiting(group_id: str) -> int:
     if group.status in FINISHED_GROUP_STATUSES:
         return 0
     waiting = {
-        target.id for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES and is_unstarted(target)
+        target.id
+        for target in group.targets.all()
+        if target.status in UNFINISHED_TARGET_STATUSES and is_pending_and_unclaimed(target)
     }
     try:
         commit_without_audit_entry(_cancellation(group, waiting))

@@ -46,8 +46,8 @@ def take_target_from_publisher(target: PostTarget) -> None:
     target.fence += 1
 
 
-def cancel_planned_target(target: PostTarget) -> None:
-    """Cancel a target whose post is changed; if it was retried after an unclear attempt, it is unconfirmed again.
+def mark_cancelled_or_unconfirmed(target: PostTarget) -> None:
+    """End a target whose post is changed: as cancelled, or as unconfirmed again if it was retried after an unclear attempt.
 
     The money of an unconfirmed target stays held, since the earlier attempt may have published it.
     """
@@ -64,28 +64,28 @@ def cancel_planned_target(target: PostTarget) -> None:
         target.error = unconfirmed_problem(len(target.stored_progress.segments), certainty, message).to_json()
 
 
-def is_unstarted(target: ChangeableTarget) -> bool:
-    """Return whether a target may be stopped by a change of its post: it is pending and no worker has claimed it."""
+def is_pending_and_unclaimed(target: ChangeableTarget) -> bool:
+    """Return whether a target is unstarted, so that a change of its post may stop it; an expired lease is no claim."""
     return target.status == TargetStatus.PENDING and not (target.lease_until and target.lease_until > timezone.now())
 
 
 def is_changeable(target: ChangeableTarget) -> bool:
     """Return whether the content and the time of a target can be changed: nothing was ever sent for it."""
-    return is_unstarted(target) and not target.attempts
+    return is_pending_and_unclaimed(target) and not target.attempts
 
 
-def require_some_unstarted_targets(group: PostGroup) -> list[PostTarget]:
-    """Return the targets that a change of a post may stop: those that have not begun. Raises InvalidState without any."""
-    unstarted = [target for target in group.targets.all() if is_unstarted(target)]
+def unstarted_targets_or_raise(group: PostGroup) -> list[PostTarget]:
+    """Return the targets that a change of a post may stop. Raises InvalidState without any, and if the post is finished."""
+    unstarted = [target for target in group.targets.all() if is_pending_and_unclaimed(target)]
     if group.status not in UNFINISHED_GROUP_STATUSES or not unstarted:
         raise publishing_begun_error(group)
     return unstarted
 
 
-def require_all_targets_unstarted(group: PostGroup) -> list[PostTarget]:
+def unfinished_targets_or_raise_if_begun(group: PostGroup) -> list[PostTarget]:
     """Return the unfinished targets of a post to change. Raises InvalidState if one of them has begun."""
     waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
-    if not all(is_unstarted(target) for target in waiting):
+    if not all(is_pending_and_unclaimed(target) for target in waiting):
         raise publishing_begun_error(group)
     return waiting
 

@@ -64,7 +64,7 @@ class RequestedQueueChange:
     minutes: int = 0
     week: date | None = None
 
-    def week_to_skip(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    def start_and_end_of_week_to_skip(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
         """Return when the week of this RequestedQueueChange begins and ends, from Monday in the workspace's time zone."""
         day = self.week or timezone.now().astimezone(zone).date()
         monday = datetime.combine(day - timedelta(days=day.weekday()), datetime.min.time())
@@ -114,7 +114,7 @@ def plan_queue(caller: Caller, change: RequestedQueueChange, *, dry_run: bool = 
         case "move":
             moves = {each.id: TargetTime(change.time_after_move(_time_of(each), zone), slot=False) for each in queue.targets}
         case _:
-            free = FreeSlots(after=change.week_to_skip(zone)[1])
+            free = FreeSlots(after=change.start_and_end_of_week_to_skip(zone)[1])
             moves = {each.id: TargetTime(free.choose_next(account, "action"), slot=True) for each in queue.targets}
     if not moves:
         raise InvalidState(
@@ -193,7 +193,7 @@ def _queue(account: ConnectedAccount, change: RequestedQueueChange, zone: ZoneIn
     now = timezone.now()
     begin, end = change.after or now, change.before or now + 2 * MAX_SCHEDULE_AHEAD
     if change.action == "skip_week":
-        week = change.week_to_skip(zone)
+        week = change.start_and_end_of_week_to_skip(zone)
         begin, end = max(begin, week[0]), min(end, week[1])
     rows = _scheduled_targets(account, max(begin, now), end)
     if change.post_group_ids:

@@ -16,7 +16,11 @@ from posts.content import own_scheduled_at
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.plan_building import build_target_inputs_of_stored_group, refuse_caller_needing_approval, validate_content
-from posts.services.changes import cancel_planned_target, existing_assets_of_group, require_all_targets_unstarted
+from posts.services.changes import (
+    existing_assets_of_group,
+    mark_cancelled_or_unconfirmed,
+    unfinished_targets_or_raise_if_begun,
+)
 from posts.services.commit import plan_and_commit
 from posts.slot_choice import FreeSlots
 from posts.states import GroupStatus
@@ -138,8 +142,8 @@ def plan_reject(caller: Caller, post_group_id: str, *, reason: str | None = None
     if group.status != GroupStatus.PENDING_CONFIRMATION:
         raise InvalidState(f"The group is {group.status}. Only groups awaiting confirmation can be rejected.")
     after = copy_of_group(group)
-    for target in require_all_targets_unstarted(after):
-        cancel_planned_target(target)
+    for target in unfinished_targets_or_raise_if_begun(after):
+        mark_cancelled_or_unconfirmed(target)
     after.status, after.rejection_reason, after.finished_at = GroupStatus.REJECTED, reason, timezone.now()
     change = GroupChange(
         before=group,

@@ -14,8 +14,8 @@ from posts.plan import GroupChange, Plan, copy_of_group
 from posts.services.changes import (
     existing_assets_of_group,
     publishing_begun_error,
-    require_all_targets_unstarted,
     take_target_from_publisher,
+    unfinished_targets_or_raise_if_begun,
 )
 from posts.services.commit import plan_and_commit
 from posts.services.review import CONFIRMABLE_GROUP_STATUSES, REVIEW_SCOPES, require_approver
@@ -39,7 +39,7 @@ def _plan(caller: Caller, post_group_id: str, status: GroupStatus, scheduled_at:
     if group.status != GroupStatus.SCHEDULED or group.was_attempted:
         raise publishing_begun_error(group)
     after = copy_of_group(group)
-    stopped = require_all_targets_unstarted(after)
+    stopped = unfinished_targets_or_raise_if_begun(after)
     for target in stopped:
         take_target_from_publisher(target)
         target.scheduled_at = own_scheduled_at(group, target) or scheduled_at

@@ -26,11 +26,11 @@ from posts.plan_building import (
     validate_content,
 )
 from posts.services.changes import (
-    cancel_planned_target,
     end_group_if_no_target_is_unfinished,
     is_changeable,
-    require_some_unstarted_targets,
+    mark_cancelled_or_unconfirmed,
     take_target_from_publisher,
+    unstarted_targets_or_raise,
 )
 from posts.services.commit import plan_and_commit
 from posts.slot_choice import FreeSlots, choose_times_of_targets
@@ -102,7 +102,7 @@ def plan_edit(
     for scope in () if group.sandbox or dry_run else _scopes(group, edit):
         require_access(caller, group.workspace_id, scope)
     check_account_allowlist(caller, group.account_ids)  # the current accounts; `build_target_inputs` checks the new ones
-    if not any(map(is_changeable, require_some_unstarted_targets(group))):
+    if not any(map(is_changeable, unstarted_targets_or_raise(group))):
         raise InvalidState("All targets were already published or attempted, so the content can no longer be changed.")
     if content_version not in (None, group.content_version):
         raise Conflict("Somebody else changed the group in the meantime.")
@@ -225,7 +225,7 @@ def _edited_targets(group: PostGroup, after: PostGroup, changed: Sequence[PostTa
         rows.append(kept or row)
     for left_out in [target for target in stored.values() if target not in rows] if begun else ():
         if left_out.status != TargetStatus.CANCELLED:
-            cancel_planned_target(left_out)
+            mark_cancelled_or_unconfirmed(left_out)
         rows.append(left_out)
     first_free = 1 + max((each.position for each in begun), default=-1)
     for position, row in enumerate(rows[len(begun) :], first_free):

@@ -26,7 +26,7 @@ FOLDERS = {
     "pages": "config.pages",
 }
 TAG = re.compile(r"\{% *(url|load|include|extends) +(.*?) *%\}")
-PAGE_LINK = re.compile(r"\{% *page_link +.([\w-]+)")
+LINK_IF_PAGE_EXISTS = re.compile(r"\{% *link_if_page_exists +.([\w-]+)")
 LIBRARIES = engines["django"].engine.libraries  # type: ignore[attr-defined]
 
 
@@ -76,7 +76,7 @@ def test_a_template_refers_to_lower_layers_only(template: str) -> None:
 
 
 def test_every_page_link_names_a_registered_page() -> None:
-    linked = {name for path in TEMPLATES.values() for name in PAGE_LINK.findall(path.read_text())}
+    linked = {name for path in TEMPLATES.values() for name in LINK_IF_PAGE_EXISTS.findall(path.read_text())}
 
     assert linked
     assert linked - {entry.route for entry in all_dashboard_pages()} == set()

@@ -33,14 +33,14 @@ from posts.serializers.requests import (
 from posts.services import make_and_store_plan
 from posts.states import GroupStatus
 from posts.stored_plan_requests import (
-    build_request_to_plan,
     can_wait_for_publishing,
     commit_plan_by_id,
     get_groups_in_order,
+    request_to_plan_from_validated_fields,
     stored_plan_json,
     wait_until_committed_group_is_finished,
 )
-from posts.stored_plan_serializers import CommitPlanSerializer, validate_request_to_plan
+from posts.stored_plan_serializers import CommitPlanSerializer, validated_fields_of_request_to_plan
 
 OPERATIONS = {"update": "posts.update", "reschedule": "posts.update", "cancel": "posts.cancel", "retry": "posts.retry"}
 FIELDS_OF_CHANGE = {
@@ -151,8 +151,8 @@ def _plan(
         request = _as_json(arguments)
         if "targets" in request:
             request["targets"] = _targets_with_platforms(workspace_id or workspace_id_of(caller), request["targets"])
-        checked = validate_request_to_plan(operation, request)
-        planned = build_request_to_plan(operation, post_group_id, request, checked, workspace_id)
+        checked = validated_fields_of_request_to_plan(operation, request)
+        planned = request_to_plan_from_validated_fields(operation, post_group_id, request, checked, workspace_id)
         return _plan_answer(make_and_store_plan(caller=caller, planned=planned))
 
 

@@ -109,11 +109,11 @@ def money(cents: int | None) -> str:
 @register.simple_tag
 def pill(state: str, words: str = "") -> SafeString:
     """Template tag: show a status, such as "published", as a coloured label."""
-    return format_html('<span class="pill {}">{}</span>', _TONE_OF.get(state, "over"), words or status_label(state))
+    return format_html('<span class="pill {}">{}</span>', _TONE_OF.get(state, "over"), words or status_in_words(state))
 
 
 @register.filter
-def status_label(state: str) -> str:
+def status_in_words(state: str) -> str:
     """Template filter: return the display name of a status."""
     return str(_WORDS.get(state, "")) or state.replace("_", " ").capitalize()
 
@@ -165,7 +165,7 @@ def query(context: dict[str, Any], **changed: Any) -> str:
 
 
 @register.simple_block_tag
-def page_link(content: str, route: str, *arguments: str, css_class: str = "", **query: str) -> SafeString:
+def link_if_page_exists(content: str, route: str, *arguments: str, css_class: str = "", **query: str) -> SafeString:
     """Template tag: link its content to a dashboard page, or show the content only if no app has such a page."""
     if all(entry.route != route for entry in all_dashboard_pages()):
         return format_html("{}", content)
