@@ -93,7 +93,7 @@ def connection_method_requirements(platform: Platform, method: str) -> dict[str,
     return {"owner_brings": platform.setup.owner_brings[method], "applications": applications}
 
 
-def service_capabilities() -> dict[str, Any]:
+def connection_methods_and_billing_capabilities() -> dict[str, Any]:
     """Account query: return the methods of connecting accounts to all platforms, available or not, and billing features."""
     connections = [_connection(each, method) for each in all_adapters() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}

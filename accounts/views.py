@@ -178,4 +178,4 @@ class ServiceCapabilitiesViewSet(OperationViewSet):
         responses={200: ServiceCapabilitiesSerializer},
     )
     def retrieve(self, call: Call) -> Reply:
-        return Reply(selectors.service_capabilities())
+        return Reply(selectors.connection_methods_and_billing_capabilities())

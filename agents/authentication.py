@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from agents import oidc_tokens, tokens
 from agents.models import Agent, ApiKey, ClaimToken, OAuthGrant, OAuthToken
 from agents.oauth.addresses import MCP_PATH, resource_url_at
-from agents.services import record_new_key_network, require_allowed_network
+from agents.services import record_key_network_if_new, require_allowed_network
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.errors import ApiKeyExpired, ApiKeyRevoked, Unauthenticated
 from config.db.fixed_select import FixedSelect
@@ -70,7 +70,7 @@ def _authenticate_token(token: str, resource: str) -> tuple[Caller, ApiKey | Non
     if token.startswith(tokens.USER_TOKEN_PREFIX):
         return _user_caller(token), None
     if oidc_tokens.may_be_provider_token(token):
-        return oidc_tokens.authenticate_provider_token(token), None
+        return oidc_tokens.authenticate_or_create_user_by_provider_token(token), None
     if not tokens.is_well_formed_token(token):
         raise Unauthenticated("This token is not one of this service's.")
     if token.startswith(tokens.ACCESS_TOKEN_PREFIX):
@@ -155,7 +155,7 @@ def _access_token_caller(token: str, resource: str) -> Caller:
 def _record_use(caller: Caller, key: ApiKey) -> None:
     """After authenticating a caller by an API key, save when the key is used, at most once a minute, and any new network."""
     now = timezone.now()
-    if record_new_key_network(caller=caller, key=key, now=now):
+    if record_key_network_if_new(caller=caller, key=key, now=now):
         return
     if key.last_used_at is None or now - key.last_used_at > LAST_USED_INTERVAL:
         stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_INTERVAL)

@@ -53,7 +53,7 @@ def may_be_provider_token(token: str) -> bool:
     return bool(settings.OIDC_ISSUER and settings.OIDC_AUDIENCE) and token.count(".") == 2
 
 
-def authenticate_provider_token(token: str) -> Caller:
+def authenticate_or_create_user_by_provider_token(token: str) -> Caller:
     """Verify an OIDC access token and return the caller to whom it was issued. A person's first token creates the user.
 
     Raises Unauthenticated, ServiceUnavailable (the provider's keys cannot be fetched).

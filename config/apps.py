@@ -17,6 +17,6 @@ class ConfigConfig(AppConfig):
     label = "config"
 
     def ready(self) -> None:
-        metrics.lock_and_clean_metrics_folder()
+        metrics.lock_metrics_folder_and_clear_if_unused()
         checks.register(check_settings)
         request_started.connect(skip_health_check_if_fresh)  # after Django's receiver, which requests a health check

@@ -2,8 +2,8 @@
 
 All processes of one data directory count into one folder (prometheus_client's multiprocess mode), so each of them serves
 the metrics of all. Files of ended processes stay, because counters must not decrease; the first process after a full stop
-deletes them when Django starts (`lock_and_clean_metrics_folder`). Gauges are read from the database at each scrape, by
-config/console/metrics.py.
+deletes them when Django starts (`lock_metrics_folder_and_clear_if_unused`). Gauges are read from the database at each
+scrape, by config/console/metrics.py.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def count_unknown_platform_error_code(platform: str, code: object) -> None:
     UNKNOWN_PLATFORM_CODES.labels(platform, text).inc()
 
 
-def lock_and_clean_metrics_folder() -> None:
+def lock_metrics_folder_and_clear_if_unused() -> None:
     """Lock the folder in which all processes count metrics; if no other process uses it, delete the old counters in it."""
     global _folder_lock  # the lock lasts as long as its file is open
     FOLDER.mkdir(mode=0o700, exist_ok=True)

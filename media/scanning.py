@@ -47,8 +47,8 @@ _LIMITS = "Heuristics.Limits.Exceeded"
 
 
 @dataclass(frozen=True)
-class MalwareScanResult:
-    """The result for an upload in which no malware was found; `not_scanned` if the service has no scanner.
+class NoMalwareFoundResult:
+    """The result for an upload in which no malware was found: `clean`, or `not_scanned` if the service has no scanner.
 
     `engine` is the scanner's version, such as `ClamAV 1.4.3/27654`; it is empty without a scanner.
     """
@@ -57,14 +57,14 @@ class MalwareScanResult:
     engine: str = ""
 
 
-def scan_for_malware(path: Path) -> MalwareScanResult:
+def scan_for_malware(path: Path) -> NoMalwareFoundResult:
     """Scan an uploaded file for malware with the scanner that the setting MEDIA_SCANNER selects.
 
     Raises MediaMalwareDetected, MediaScanUnavailable, ServiceUnavailable (too many requests wait for the scanner),
     PayloadTooLarge (the scanner would not examine the whole file).
     """
     if settings.MEDIA_SCANNER == "none":
-        return MalwareScanResult("not_scanned")
+        return NoMalwareFoundResult("not_scanned")
     size = path.stat().st_size
     with reserve_thread_to_wait_for_backend(), path.open("rb") as file:
         try:
@@ -75,7 +75,7 @@ def scan_for_malware(path: Path) -> MalwareScanResult:
         except OSError as error:
             logger.error("The scanner at %s sent no valid reply: %s", settings.CLAMAV_ADDRESS, error)
             raise MediaScanUnavailable from error
-    return MalwareScanResult("clean", _engine(clamd))
+    return NoMalwareFoundResult("clean", _engine(clamd))
 
 
 def find_too_low_scanner_limits() -> list[str]:

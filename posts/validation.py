@@ -13,7 +13,7 @@ from jsonschema import ValidationError
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
-from accounts.platforms.media_check import asset_issues, media_list_issues
+from accounts.platforms.media_check import asset_issues, media_list_and_alt_text_issues
 from accounts.platforms.polls import is_reported_by_poll_issues, poll_choices_in_options, poll_in_options, poll_issues
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.schemas import schema_violations
@@ -232,7 +232,7 @@ def _media_issues(target: TargetToValidate) -> list[Issue]:
     name, rules = target.account.platform, target.capabilities.media_rules_for_options(target.options)
     assets = [attached.media_info for attached in target.media]
     alone = (asset_issues(name, rules, asset, f"media[{index}]") for index, asset in enumerate(assets))
-    return [*itertools.chain.from_iterable(alone), *media_list_issues(name, rules, assets)]
+    return [*itertools.chain.from_iterable(alone), *media_list_and_alt_text_issues(name, rules, assets)]
 
 
 def _option_issues(target: TargetToValidate, where: str) -> list[Issue]:

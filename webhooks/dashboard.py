@@ -75,7 +75,7 @@ def list_deliveries(page: WorkspacePage) -> HttpResponse:
 @workspace_page("POST", operation="workspaces.get_signing_secret")
 def show_signing_secret(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the workspace's webhook signing secret, in response to a submitted form (POST) only."""
-    shown = services.read_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
+    shown = services.read_and_audit_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
     return page.render("webhooks/secret.html", secret=shown)
 
 

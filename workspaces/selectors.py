@@ -74,7 +74,7 @@ def active_workspaces_owned_by(*, user: User) -> QuerySet[Workspace]:
     return Workspace.objects.filter(owner_user=user, status=WorkspaceStatus.ACTIVE).order_by("-pk")
 
 
-def search_workspaces(*, caller: Caller, query: str, limit: int, cursor: str | None = None) -> Page[Workspace]:
+def search_workspaces_as_operator(*, caller: Caller, query: str, limit: int, cursor: str | None = None) -> Page[Workspace]:
     """Workspace query for operators: search all workspaces, deleted ones included, newest first. Raises Forbidden.
 
     `query` is the id of a workspace or its owner, the owner's e-mail address, or part of the name or slug; "" means all.

@@ -48,7 +48,9 @@ def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str)
     return issues
 
 
-def media_list_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str = "media") -> list[Issue]:
+def media_list_and_alt_text_issues(
+    platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str = "media"
+) -> list[Issue]:
     """Return the validation issues of a post's media as a list, such as too many images, and of the alternative texts.
 
     `field` is the path of the list.

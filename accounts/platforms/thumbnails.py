@@ -20,10 +20,10 @@ FORMATS = ("JPEG", "PNG", "GIF", "WEBP")
 _decodes = threading.BoundedSemaphore(2)  # the threads of a process wait for each other
 
 
-def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
+def jpeg_thumbnail_or_none(content: bytes, *, max_bytes: int) -> bytes | None:
     """Return a JPEG thumbnail of a web page's picture, of at most `max_bytes`, rotated by its EXIF data; without animation.
 
-    None for a file of another type, for a broken picture, and for one with too many pixels.
+    None for a file of another type, a broken picture, one with too many pixels, or a thumbnail that stays too large.
     """
     try:
         with _decodes, Image.open(io.BytesIO(content), formats=FORMATS) as image:
@@ -35,10 +35,10 @@ def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
         return None
 
 
-def square_webp(content: bytes) -> bytes | None:
+def square_webp_or_none(content: bytes) -> bytes | None:
     """Return the middle of a profile picture as a square WebP of at most AVATAR_SIDE pixels and MAX_AVATAR_BYTES.
 
-    None as for `jpeg_thumbnail`.
+    None as for `jpeg_thumbnail_or_none`.
     """
     try:
         with _decodes, Image.open(io.BytesIO(content), formats=FORMATS) as opened:

@@ -19,7 +19,7 @@ from accounts.models import Avatar, ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import PlatformError, TokenExpired
 from accounts.platforms.registry import adapter_or_simulator
-from accounts.platforms.thumbnails import square_webp
+from accounts.platforms.thumbnails import square_webp_or_none
 from accounts.platforms.types import Grant, Identity
 from accounts.platforms.web_pages import PageUnavailable, fetch_picture_bytes
 from accounts.services.tokens import renew_or_await_tokens
@@ -101,7 +101,7 @@ def _fetch(avatar: Avatar) -> None:
     url = _url_at_platform(avatar.account)
     content = b""
     if url:
-        content = square_webp(fetch_picture_bytes(url, seconds=PICTURE_SECONDS, max_bytes=MAX_SOURCE_BYTES)) or b""
+        content = square_webp_or_none(fetch_picture_bytes(url, seconds=PICTURE_SECONDS, max_bytes=MAX_SOURCE_BYTES)) or b""
         if not content:
             raise PageUnavailable("is not a picture that can be read")
     _store(avatar, url, content)

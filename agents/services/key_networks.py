@@ -38,7 +38,7 @@ def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
     raise error
 
 
-def record_new_key_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
+def record_key_network_if_new(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
     """Save the network from which an API key is used, if it is new for the key; returns whether the network was new.
 
     A key's first network is only saved. Each later one also gets an audit entry, an event and a notice to the owner

@@ -44,7 +44,7 @@ from config.api.serializers import (
     shared_serializer_instance,
 )
 from config.api.uploads import UploadTempFiles
-from config.api.webhook_url import check_webhook_hosts, collect_validated_webhook_urls
+from config.api.webhook_url import check_webhook_hosts, collect_webhook_urls_for_host_check
 from config.db.writes import Write
 
 ViewMethod = TypeVar("ViewMethod", bound=Callable[..., Any])
@@ -167,7 +167,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 _require_scope(caller, declared)  # before hundreds of megabytes are read
             raw = read_unvalidated_body(declared, request, spool)
             try:
-                with collect_validated_webhook_urls() as webhook_urls:
+                with collect_webhook_urls_for_host_check() as webhook_urls:
                     data, query = validated_body(declared, raw, spool), validated_query(declared, request)
                 call = Call(caller, declared, data, query, False, request, path)
                 call.dry_run = pop_dry_run_flag(call)

@@ -43,7 +43,7 @@ class WebhookUrlField(Text):
 
 
 @contextlib.contextmanager
-def collect_validated_webhook_urls() -> Iterator[set[str]]:
+def collect_webhook_urls_for_host_check() -> Iterator[set[str]]:
     """Return a context manager that collects the webhook URLs validated in its block, for `check_webhook_hosts`."""
     urls: set[str] = set()
     token = _read_urls.set(urls)

@@ -17,7 +17,7 @@ urlpatterns = [
     path("ops/workspaces/<str:workspace_id>/resume", views.WorkspacesViewSet.as_view({"post": "resume"})),
     path("ops/deliveries", views.DeliveriesViewSet.as_view({"get": "list"})),
     path("ops/deliveries/replay", views.DeliveriesViewSet.as_view({"post": "replay"})),
-    path("ops/retention/run", views.RetentionViewSet.as_view({"post": "run"})),
+    path("ops/retention/run", views.RetentionRunViewSet.as_view({"post": "run"})),
     path("ops/billing/reconcile", views.BillingViewSet.as_view({"post": "reconcile_with_processor"})),
     path("ops/keys/revoke", views.ApiKeysViewSet.as_view({"post": "revoke"})),
 ]

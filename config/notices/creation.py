@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from config.notices.events import EventNeedingNotice, events_needing_notice
+from config.notices.events import EventNeedingNotice, find_events_needing_notice
 from config.notices.models import Digest, NewsCursor, Notice, NoticeKind
 
 # Rows have a time before their transaction's commit, so each search starts earlier by more than any transaction lasts.
@@ -29,7 +29,7 @@ def create_notices(kind: NoticeKind) -> int:
         if cursor is None:
             return 0
         since = max(cursor.seen_until - SEARCH_OVERLAP, now - MAX_LOOKBACK)
-        events = events_needing_notice(kind, since=since, limit=BATCH_SIZE)
+        events = find_events_needing_notice(kind, since=since, limit=BATCH_SIZE)
         if events:
             _store_notices(kind, events)
         if len(events) < BATCH_SIZE:

@@ -55,7 +55,7 @@ _SOURCES: dict[NoticeKind, tuple[QuerySet[Any], str, str]] = {
 }
 
 
-def events_needing_notice(kind: NoticeKind, *, since: datetime, limit: int) -> list[EventNeedingNotice]:
+def find_events_needing_notice(kind: NoticeKind, *, since: datetime, limit: int) -> list[EventNeedingNotice]:
     """Return events since a time that need an e-mail notice of this kind and have none yet: the earliest `limit` ones."""
     if kind == NoticeKind.BUDGET:
         return _nearly_spent_budgets(limit)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from accounts.dashboard.issue_sentences import advice_sentence, issue_sentence
 from accounts.platforms.issues import Issue
-from accounts.platforms.media_check import asset_issues, media_list_issues
+from accounts.platforms.media_check import asset_issues, media_list_and_alt_text_issues
 from accounts.platforms.registry import all_adapters
 from config.db.ids import creation_time_of_id
 from media import selectors, services
@@ -90,7 +90,9 @@ def _asset_errors_by_platform(asset: MediaAsset) -> dict[str, list[Issue]]:
             continue
         alone = asset_issues(each.label, rules, properties, "file")
         described = [
-            issue for issue in media_list_issues(each.label, rules, [properties]) if issue.field.endswith("alt_text")
+            issue
+            for issue in media_list_and_alt_text_issues(each.label, rules, [properties])
+            if issue.field.endswith("alt_text")
         ]
         errors[each.label] = [issue for issue in (*alone, *described) if issue.severity == "error"]
     return errors

@@ -26,11 +26,11 @@ NAMES = {"mastodon": "@bakery@harbour.example", "linkedin": "Harbour Bakery"}
 MAKE_ACCOUNTS_REAL = """
 import hashlib
 from accounts.models import Avatar, ConnectedAccount
-from accounts.platforms.thumbnails import square_webp
+from accounts.platforms.thumbnails import square_webp_or_none
 from posts.models import PostGroup
 for platform, (name, picture) in {accounts!r}.items():
     account = ConnectedAccount.objects.get(workspace={workspace!r}, platform=platform)
-    content = square_webp(picture)
+    content = square_webp_or_none(picture)
     account.handle = account.display_name = name
     account.sandbox, account.avatar_digest = False, hashlib.sha256(content).hexdigest()[:16]
     account.save()

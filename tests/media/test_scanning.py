@@ -19,14 +19,14 @@ from media.scanning import (
     DEFAULT_MAX_FILE_BYTES,
     EICAR_TEST_FILE,
     Clamd,
-    MalwareScanResult,
+    NoMalwareFoundResult,
     find_too_low_scanner_limits,
     scan_for_malware,
 )
 from tests.fakes.clamd import FakeClamd, Limits, Manner
 
 MIB = 1024 * 1024
-CLEAN = MalwareScanResult("clean", "ClamAV 1.4.3/27654")
+CLEAN = NoMalwareFoundResult("clean", "ClamAV 1.4.3/27654")
 
 Start = Callable[..., FakeClamd]
 
@@ -69,7 +69,7 @@ def check_warnings(*, deployment: bool) -> list[CheckMessage]:
 def test_without_a_scanner_files_are_marked_as_not_scanned(settings: Settings, tmp_path: Path) -> None:
     settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "none", nobody_listens()
 
-    assert scan_for_malware(file_of(tmp_path, 10)) == MalwareScanResult("not_scanned", "")
+    assert scan_for_malware(file_of(tmp_path, 10)) == NoMalwareFoundResult("not_scanned", "")
 
 
 @pytest.mark.parametrize("size", [0, 1, ALWAYS_SCANNED_BYTES, 3 * MIB])

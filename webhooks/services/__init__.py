@@ -13,6 +13,6 @@ from webhooks.services.replays import replay_deliveries_as_operator, replay_deli
 from webhooks.services.signing_secrets import (
     destroy_secrets_of_deleted_workspaces,
     get_or_create_signing_secrets,
-    read_signing_secret,
+    read_and_audit_signing_secret,
     rotate_signing_secret,
 )

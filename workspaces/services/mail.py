@@ -19,7 +19,7 @@ from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.models import OutgoingMail
 from workspaces.services.mail_message import MailMessage
-from workspaces.services.sign_in_links import LINK_LIFETIME, create_sign_in_link
+from workspaces.services.sign_in_links import LINK_LIFETIME, create_sign_in_link_message_or_none
 
 logger = logging.getLogger(__name__)
 MAIL_LOOP = "mail"
@@ -99,7 +99,7 @@ def _email_to_send(mail: OutgoingMail) -> EmailMultiAlternatives | None:
         return _email_of_content(content)
     is_waited_for = timezone.now() - mail.created_at < LINK_LIFETIME
     with override(content.get("language", settings.LANGUAGE_CODE)):  # that of the page on which it was requested
-        message = create_sign_in_link(email=content["to"], **content["sign_in"]) if is_waited_for else None
+        message = create_sign_in_link_message_or_none(email=content["to"], **content["sign_in"]) if is_waited_for else None
         return _email_of_content(_content(content["to"], message)) if message else None
 
 

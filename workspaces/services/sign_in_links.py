@@ -37,7 +37,7 @@ def is_sign_in_by_email_offered() -> bool:
     return settings.SIGN_IN_BY_EMAIL and (is_mail_sent or not settings.PRODUCTION)
 
 
-def create_sign_in_link(*, email: str, next_page: str) -> MailMessage | None:
+def create_sign_in_link_message_or_none(*, email: str, next_page: str) -> MailMessage | None:
     """Create a sign-in link for an e-mail address, and return the e-mail that contains it.
 
     `next_page` is the path to open after the sign-in, or "". Returns None if nobody may sign in with this address.

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from accounts.platforms.bluesky.xrpc import ERRORS, Xrpc
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.link_cards import OPTION_NAME
-from accounts.platforms.thumbnails import jpeg_thumbnail
+from accounts.platforms.thumbnails import jpeg_thumbnail_or_none
 from accounts.platforms.types import Content, MediaFile, Progress, State
 from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_page_metadata, fetch_picture_bytes
 
@@ -111,7 +111,7 @@ def _picture(server: Xrpc, address: str) -> dict[str, Any] | None:
     Returns the blob; None if the file is not an image, or if the server refuses it.
     """
     try:
-        small = jpeg_thumbnail(fetch_picture_bytes(address), max_bytes=MAX_THUMB_BYTES)
+        small = jpeg_thumbnail_or_none(fetch_picture_bytes(address), max_bytes=MAX_THUMB_BYTES)
     except PageUnavailable:
         return None
     if small is None:

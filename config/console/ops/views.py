@@ -39,7 +39,7 @@ from config.console.ops.serializers import (
 from config.console.retention_run import NEVER_DELETED, RetentionReport, run_retention_for_operator
 from webhooks.selectors import list_deliveries_as_operator
 from webhooks.services import replay_deliveries_as_operator
-from workspaces.selectors import search_workspaces
+from workspaces.selectors import search_workspaces_as_operator
 from workspaces.services import pause_workspace, resume_workspace
 
 MAX_ALARMS = 100
@@ -73,7 +73,7 @@ class WorkspacesViewSet(OperatorsViewSet):
         responses={200: OperatorsWorkspacePage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_response_body("workspaces", search_workspaces(caller=call.caller, **call.query)))
+        return Reply(page_response_body("workspaces", search_workspaces_as_operator(caller=call.caller, **call.query)))
 
     @operation(
         "ops.pause_workspace",
@@ -126,7 +126,7 @@ class DeliveriesViewSet(OperatorsViewSet):
         return DryRunReply(call.data, found, "would_update") if call.dry_run else Reply(found)
 
 
-class RetentionViewSet(OperatorsViewSet):
+class RetentionRunViewSet(OperatorsViewSet):
     @operation(
         "ops.run_retention",
         summary="Delete expired rows, or count them in a dry run",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from accounts.platforms.issues import Issue
-from accounts.platforms.media_check import asset_issues, media_list_issues
+from accounts.platforms.media_check import asset_issues, media_list_and_alt_text_issues
 from accounts.platforms.types import FileTypeAndSizeLimits, ImageRules, MediaInfo, MediaRules, VideoRules
 
 IMAGES = ImageRules(("image/jpeg", "image/png"), max_bytes=1_000_000, max_count=4)
@@ -28,7 +28,7 @@ def alone(rules: MediaRules, asset: MediaInfo) -> list[tuple[str, str, str]]:
 
 
 def together(rules: MediaRules, *assets: MediaInfo) -> list[tuple[str, str, str]]:
-    return summaries(media_list_issues("mosaic", rules, assets), "media")
+    return summaries(media_list_and_alt_text_issues("mosaic", rules, assets), "media")
 
 
 def summaries(issues: list[Issue], field: str) -> list[tuple[str, str, str]]:
@@ -202,7 +202,7 @@ def test_the_hint_for_a_long_alt_text_has_one_that_fits() -> None:
     rules = replace(RULES, alt_text_max_length=20)
     long = replace(IMAGE, alt_text="A bench in the evening sun")
 
-    [issue] = media_list_issues("mosaic", rules, [IMAGE, long])
+    [issue] = media_list_and_alt_text_issues("mosaic", rules, [IMAGE, long])
 
     assert (issue.code, issue.severity, issue.field, issue.auto_fixable) == (
         "ALT_TEXT_TOO_LONG",
@@ -213,7 +213,7 @@ def test_the_hint_for_a_long_alt_text_has_one_that_fits() -> None:
     assert issue.repair_hint
     assert (issue.repair_hint.action, issue.repair_hint.field) == ("replace_text", "media[1].alt_text")
     assert issue.repair_hint.value == "A bench in the…"
-    assert media_list_issues("mosaic", rules, [IMAGE, replace(long, alt_text=issue.repair_hint.value)]) == []
+    assert media_list_and_alt_text_issues("mosaic", rules, [IMAGE, replace(long, alt_text=issue.repair_hint.value)]) == []
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_the_hint_for_a_long_alt_text_has_one_that_fits() -> None:
 def test_a_picture_without_alt_text_gets_a_warning_if_the_platform_accepts_alt_texts(
     rules: MediaRules, asset: MediaInfo, warned: bool
 ) -> None:
-    issues = media_list_issues("mosaic", rules, [replace(asset, alt_text=" ")])
+    issues = media_list_and_alt_text_issues("mosaic", rules, [replace(asset, alt_text=" ")])
 
     assert [(issue.code, issue.severity, issue.field) for issue in issues] == (
         [("ALT_TEXT_MISSING", "warning", "media[0].alt_text")] if warned else []

@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from accounts.platforms.media_check import asset_issues, media_list_issues
+from accounts.platforms.media_check import asset_issues, media_list_and_alt_text_issues
 from accounts.platforms.telegram.adapter import Telegram
 from accounts.platforms.types import MediaInfo, PostingPace
 
@@ -72,7 +72,7 @@ def test_each_file_is_checked(asset: MediaInfo, codes: list[str]) -> None:
     ],
 )
 def test_the_files_of_a_post_are_checked_together(assets: list[MediaInfo], codes: list[str]) -> None:
-    assert [issue.code for issue in media_list_issues("telegram", CAPABILITIES.media, assets)] == codes
+    assert [issue.code for issue in media_list_and_alt_text_issues("telegram", CAPABILITIES.media, assets)] == codes
 
 
 @pytest.mark.parametrize(
