@@ -12,7 +12,7 @@ import aiohttp
 from config.outbound.async_client import create_session
 from webhooks.sender import MAX_IN_FLIGHT, AttemptOutcome, DeliveryRequest, send_delivery
 
-GATHER_SECONDS = 0.01  # outcomes are reported in groups, since each report costs the listener a few queries
+GATHER_SECONDS = 0.05  # outcomes are reported in groups, since each report costs the listener a few queries
 
 
 class SendingThread:
@@ -25,7 +25,7 @@ class SendingThread:
         self._when_finished = when_finished
         self._finished: deque[tuple[str, AttemptOutcome]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._gathering = False
+        self._report: asyncio.TimerHandle | None = None
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="deliveries", daemon=True)
         self._loop: asyncio.AbstractEventLoop
@@ -68,10 +68,13 @@ class SendingThread:
 
     async def _attempt(self, key: str, request: DeliveryRequest) -> None:
         self._finished.append((key, await send_delivery(self._session, request)))
-        if not self._gathering:
-            self._gathering = True
-            self._loop.call_later(GATHER_SECONDS, self._report_finished)
+        if len(self._finished) >= len(self._tasks):  # as many have finished as still run
+            self._report_finished()
+        elif self._report is None:
+            self._report = self._loop.call_later(GATHER_SECONDS, self._report_finished)
 
     def _report_finished(self) -> None:
-        self._gathering = False
+        if self._report:
+            self._report.cancel()
+            self._report = None
         self._when_finished()

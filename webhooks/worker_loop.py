@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
+from django.db.models import QuerySet
+
 from config.jobs.claims import SearchPauses
 from config.jobs.fair_shares import QUICK_SECONDS
 from webhooks.host_shares import WORKSPACE_AND_HOST_EXPRESSION, HostShares, workspace_and_host_key
@@ -57,11 +59,15 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
         limit = min(MAX_QUICK_CLAIMS, self._shares.max_new_attempts_to_quick_hosts(free_slots))
         quick = deliveries.claim_deliveries(rows.filter(holder__in=free_slots), limit=limit, due_rows_found=self._found)
         self._found = bool(quick)
-        limit = min(MAX_SLOW_CLAIMS, self._shares.free_slow_job_slots, self._shares.free_job_slots_of_worker - len(quick))
-        others = rows.exclude(self._shares.excluded_from_slow_claims().as_condition())
         if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip SearchPauses
-            return deliveries.claim_deliveries(others, limit=limit)
-        return quick + self._search_pauses(lambda: deliveries.claim_deliveries(others, limit=limit))
+            return self._claim_from_slow_hosts(rows, begun=0)
+        return quick + self._search_pauses(lambda: self._claim_from_slow_hosts(rows, begun=len(quick)))
+
+    def _claim_from_slow_hosts(self, rows: QuerySet[Delivery], *, begun: int) -> list[Delivery]:
+        """Claim due webhook deliveries to hosts that are slow or new, beside `begun` ones that this claim has already got."""
+        limit = min(MAX_SLOW_CLAIMS, self._shares.free_slow_job_slots, self._shares.free_job_slots_of_worker - begun)
+        others = rows.exclude(self._shares.excluded_from_slow_claims().as_condition())
+        return deliveries.claim_deliveries(others, limit=limit)
 
     def _record_long_waits(self) -> None:
         """Record which running webhook attempts of the loop have had no answer for QUICK_SECONDS."""
