@@ -17,6 +17,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.outbound.destinations import LOOPBACK_HOSTS
 
+SETTINGS_TAG = "settings"  # for commands that only this check concerns
+
 
 def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Django system check: return an error for each invalid setting; production has stricter rules than development."""

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import redis
 from django.conf import settings
 
 from config.api.errors import RateLimited
@@ -115,6 +114,9 @@ class SharedLimiter:
     """The rate limiter that counts requests in Redis for all processes; while Redis is down, in this process."""
 
     def __init__(self, url: str) -> None:
+        import redis  # noqa: PLC0415 - it loads slowly, and a service without Redis does not need it
+
+        self._redis_error: type[Exception] = redis.RedisError
         client = redis.Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25)
         self._script = client.register_script(_GCRA)
         self._local = LocalLimiter()
@@ -127,7 +129,7 @@ class SharedLimiter:
         try:
             sizes = [size for bucket in buckets for size in (bucket.leaky_bucket.interval, bucket.period)]
             allowed, backlogs = self._script(keys=keys, args=sizes)
-        except redis.RedisError as error:
+        except self._redis_error as error:
             self._silent_until = time.monotonic() + PAUSE_AFTER_FAILURE
             logger.warning("Redis does not count the rate limit (%s); this process counts for itself.", error)
             return self._local.count_unless_limited(*buckets)

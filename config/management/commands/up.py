@@ -15,6 +15,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connections
 
+from config.checks import SETTINGS_TAG
 from config.jobs.models import Heartbeat
 from config.runtime.demo import DemoWorkspace, prepare_demo_workspace, print_welcome
 from config.runtime.startup import (
@@ -32,6 +33,7 @@ READY_SECONDS = 60
 class Command(BaseCommand):
     """The command `manage.py up`: updates the database tables, then runs web and worker until SIGINT or SIGTERM."""
 
+    requires_system_checks = [SETTINGS_TAG]  # the others load all views, which takes as long as the rest of this command
     help = "Migrates the database, then runs the web and worker processes until Ctrl-C."
 
     def add_arguments(self, parser: CommandParser) -> None:
