@@ -174,7 +174,7 @@ def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: in
 def unresolved_alarms_of_workspace(
     *, caller: Caller, workspace_id: str, kinds: Iterable[BillingAlarm.Kind]
 ) -> list[BillingAlarm]:
-    """Return the open billing alarms of some kinds, shown with a workspace's usage. Raises ScopeMissing, NotFound."""
+    """Return the unresolved billing alarms of some kinds, shown with a workspace's usage. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     return list(BillingAlarm.objects.filter(kind__in=list(kinds), subject=workspace_id, resolved_at=None))
 

@@ -108,7 +108,7 @@ FREED_SLOT_STATUSES = (TargetStatus.FAILED, TargetStatus.CANCELLED)
 
 
 class ScheduledTarget(Protocol):
-    """The columns of a post target by which the earliest time of its group is found: its status and its own time."""
+    """The columns of a post target from which the time shown for its group is computed: its status and scheduled time."""
 
     @property
     def status(self) -> str: ...

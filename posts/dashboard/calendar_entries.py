@@ -56,7 +56,7 @@ class CalendarEntry:
 def render_calendar_entries(
     page: WorkspacePage, posts: Sequence[CalendarPost], marks: AccountMarks, *, characters: int
 ) -> list[CalendarEntry]:
-    """Return calendar entries as HTML for posts of `list_first_posts_of_each_day`, with so many characters of their texts.
+    """Return calendar entries as HTML for posts of `list_first_posts_of_each_day`, with `characters` of their texts at most.
 
     One query reads the thumbnails of their first files.
     """

@@ -94,7 +94,7 @@ class PostGroup(TimestampedModel):
 
     @property
     def shown_scheduled_at(self) -> datetime | None:
-        """Return the earliest time of the targets that count for this PostGroup row: its `scheduled_at` in the API."""
+        """Return the time that the API shows as `scheduled_at` of this PostGroup row, computed from its targets."""
         return shown_scheduled_at(self.targets.all())
 
     @property

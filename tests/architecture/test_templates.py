@@ -75,7 +75,7 @@ def test_a_template_refers_to_lower_layers_only(template: str) -> None:
     assert upward == []
 
 
-def test_every_page_link_names_a_registered_page() -> None:
+def test_every_conditional_page_link_names_a_registered_page() -> None:
     linked = {name for path in TEMPLATES.values() for name in LINK_IF_PAGE_EXISTS.findall(path.read_text())}
 
     assert linked

@@ -1,4 +1,4 @@
-"""The operator's OAuth app at Facebook, which lists the pages of the person who logs in.
+"""The client of Facebook's OAuth endpoints, which also lists the pages of the person who logs in.
 
 A page's token that was read with a person's long-lived token does not expire. It ends with the person's password, role or
 consent, and only another login gives a new one. Sources: developers.facebook.com, facebook-login/guides/advanced/manual-flow,

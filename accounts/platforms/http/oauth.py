@@ -148,7 +148,7 @@ class PlatformOAuthClient:
         return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
     def post_form(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
-        """Send a form with this OAuth application's credentials to an OAuth endpoint over HTTP; returns error responses, too.
+        """Send a form with the OAuth client's id and secret to an OAuth endpoint over HTTP; returns error responses, too.
 
         Raises Transient without a response.
         """

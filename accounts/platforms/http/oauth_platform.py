@@ -15,7 +15,7 @@ from accounts.platforms.types import AuthorizedAccount, Grant, Identity, OAuthAu
 class OAuthPlatform(Platform):
     """The base class of OAuth platforms' adapters: connects, identifies, refreshes and revokes accounts.
 
-    Subclasses say what the application is and which accounts a token opens.
+    Subclasses say which OAuth client to use and which accounts a token gives access to.
     """
 
     errors: ClassVar[ErrorTranslator[Any]]

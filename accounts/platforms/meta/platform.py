@@ -1,4 +1,4 @@
-"""The base classes of the platforms that belong to Meta: of their adapters, and of the operator's OAuth app.
+"""The base classes of the platforms that belong to Meta: of their adapters and of the clients of their OAuth endpoints.
 
 A code is exchanged for a short-lived token, that for a long-lived token, and the long-lived token is renewed. There is no
 PKCE, no refresh token and no revocation. Sources: developers.facebook.com, facebook-login/guides/advanced/manual-flow,

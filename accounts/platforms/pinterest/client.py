@@ -1,4 +1,4 @@
-"""The client for Pinterest's API v5, the operator's OAuth app, and the translation of Pinterest's errors.
+"""The clients of Pinterest's API v5 and of its OAuth endpoints, and the translation of Pinterest's errors.
 
 Access tokens last 30 days; refresh tokens are replaced at each use and last 60 days from then. Errors are `{"code": number,
 "message": text}`. Sources: github.com/pinterest/api-description 5.23, and reports of API clients for the codes and wording of

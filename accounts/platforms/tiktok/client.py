@@ -1,4 +1,4 @@
-"""The client for TikTok's API v2, the operator's OAuth app, and the translation of TikTok's errors.
+"""The clients of TikTok's API v2 and of its OAuth endpoints, and the translation of TikTok's errors.
 
 Every response is `{data, error: {code, message, log_id}}`. Only the code `ok` is success; errors may have the status 200.
 
@@ -62,7 +62,7 @@ class TikTokOAuthClient(PlatformOAuthClient):
     revoked_statuses = frozenset({200, 400, 401})
 
     def pkce_challenge(self, verifier: str) -> str:
-        """Return the PKCE challenge that the operator's OAuth app sends to TikTok, in hexadecimal if a setting says so."""
+        """Return the PKCE challenge of an OAuth verifier for TikTok, in hexadecimal if a setting says so."""
         return hashlib.sha256(verifier.encode()).hexdigest() if self.pkce == "hex" else super().pkce_challenge(verifier)
 
 

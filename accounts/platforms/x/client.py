@@ -1,4 +1,4 @@
-"""The client for X's API v2, the operator's OAuth app, and the translation of X's errors.
+"""The clients of X's API v2 and of its OAuth endpoints, and the translation of X's errors.
 
 Access tokens last two hours, and a refresh token can be used once. Errors are problem documents `{type, title, detail,
 errors?}` or `{errors: [{code, message}]}`. Sources: docs.x.com (OAuth 2.0 Authorization Code Flow with PKCE, response codes,

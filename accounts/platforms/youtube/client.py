@@ -1,4 +1,4 @@
-"""The client for YouTube's Data API, the operator's OAuth client at Google, and the translation of YouTube's errors.
+"""The clients of YouTube's Data API and of Google's OAuth endpoints, and the translation of YouTube's errors.
 
 Access tokens last an hour. A refresh token stays the same; Google issues one only with `access_type=offline` and, after the
 first consent, only with `prompt=consent`. It ends when the owner revokes the access, after half a year without use, or after
