@@ -12,7 +12,10 @@ import aiohttp
 from config.outbound.async_client import create_session
 from webhooks.sender import MAX_IN_FLIGHT, AttemptOutcome, DeliveryRequest, send_delivery
 
-GATHER_SECONDS = 0.05  # outcomes are reported in groups, since each report costs the listener a few queries
+# Outcomes are reported in groups, since each report costs the listener a few queries: when as many attempts have finished
+# as still run, or ENOUGH_OUTCOMES, or after GATHER_SECONDS.
+GATHER_SECONDS = 0.05
+ENOUGH_OUTCOMES = 32
 
 
 class SendingThread:
@@ -68,7 +71,8 @@ class SendingThread:
 
     async def _attempt(self, key: str, request: DeliveryRequest) -> None:
         self._finished.append((key, await send_delivery(self._session, request)))
-        if len(self._finished) >= len(self._tasks):  # as many have finished as still run
+        still_running = len(self._tasks) - 1  # the task of this attempt is still among them
+        if len(self._finished) >= min(still_running, ENOUGH_OUTCOMES):
             self._report_finished()
         elif self._report is None:
             self._report = self._loop.call_later(GATHER_SECONDS, self._report_finished)
@@ -77,4 +81,5 @@ class SendingThread:
         if self._report:
             self._report.cancel()
             self._report = None
-        self._when_finished()
+        if self._finished:
+            self._when_finished()

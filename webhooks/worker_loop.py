@@ -60,12 +60,12 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
         quick = deliveries.claim_deliveries(rows.filter(holder__in=free_slots), limit=limit, due_rows_found=self._found)
         self._found = bool(quick)
         if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip SearchPauses
-            return self._claim_from_slow_hosts(rows, begun=0)
-        return quick + self._search_pauses(lambda: self._claim_from_slow_hosts(rows, begun=len(quick)))
+            return self._claim_from_slow_hosts(rows, claimed=0)
+        return quick + self._search_pauses(lambda: self._claim_from_slow_hosts(rows, claimed=len(quick)))
 
-    def _claim_from_slow_hosts(self, rows: QuerySet[Delivery], *, begun: int) -> list[Delivery]:
-        """Claim due webhook deliveries to hosts that are slow or new, beside `begun` ones that this claim has already got."""
-        limit = min(MAX_SLOW_CLAIMS, self._shares.free_slow_job_slots, self._shares.free_job_slots_of_worker - begun)
+    def _claim_from_slow_hosts(self, rows: QuerySet[Delivery], *, claimed: int) -> list[Delivery]:
+        """Claim due webhook deliveries to slow or new hosts; `claimed` counts those already claimed for fast ones."""
+        limit = min(MAX_SLOW_CLAIMS, self._shares.free_slow_job_slots, self._shares.free_job_slots_of_worker - claimed)
         others = rows.exclude(self._shares.excluded_from_slow_claims().as_condition())
         return deliveries.claim_deliveries(others, limit=limit)
 
