@@ -7,6 +7,8 @@ import os
 from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# The worker checks the settings itself (config/runtime/worker.py). Celery would run all of Django's checks, which load all views.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("social-publishing-service")
 app.config_from_object("django.conf:settings", namespace="CELERY")

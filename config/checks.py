@@ -17,7 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.outbound.destinations import LOOPBACK_HOSTS
 
-SETTINGS_TAG = "settings"  # for commands that only this check concerns
+SETTINGS_TAG = "settings"  # the tag by which a command runs this system check only
 
 
 def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:

@@ -33,7 +33,7 @@ READY_SECONDS = 60
 class Command(BaseCommand):
     """The command `manage.py up`: updates the database tables, then runs web and worker until SIGINT or SIGTERM."""
 
-    requires_system_checks = [SETTINGS_TAG]  # the others load all views, which takes as long as the rest of this command
+    requires_system_checks = [SETTINGS_TAG]  # the other checks load all views, which this process does not need
     help = "Migrates the database, then runs the web and worker processes until Ctrl-C."
 
     def add_arguments(self, parser: CommandParser) -> None:
