@@ -6,7 +6,6 @@ required work is a row that only one worker claims.
 
 from __future__ import annotations
 
-import gc
 import logging
 import sys
 import threading
@@ -30,6 +29,7 @@ from config.checks import require_valid_settings
 from config.console.metrics import metrics
 from config.console.status import record_heartbeat
 from config.jobs.worker_loop import WorkerLoop
+from config.runtime.garbage_collection import shorten_garbage_collections
 
 logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 5.0
@@ -54,7 +54,7 @@ class WorkerLoops(bootsteps.StartStopStep):
     def start(self, parent: Any) -> None:
         require_valid_settings()
         sys.setswitchinterval(THREAD_SWITCH_SECONDS)
-        gc.freeze()  # the modules, so that the garbage collector does not look through them again and again
+        shorten_garbage_collections()
         self._stop.clear()
         self.loops = [import_string(path)() for path in settings.WORKER_LOOPS.values()]
         for loop in self.loops:
