@@ -69,7 +69,10 @@ def targets_in_feed(workspace_id: str) -> list[PostTarget]:
 
 
 def _window_with_enough_targets(workspace_id: str, now: datetime) -> tuple[datetime, datetime]:
-    """Return the part of the feed's time span outside of which it shows no targets, because an account alone has enough."""
+    """Return the time span that the calendar feed has to read: shortened if one account alone fills the feed in less time.
+
+    The feed shows MAX_TARGETS_BEFORE and MAX_TARGETS_AHEAD targets at most, whatever their accounts.
+    """
     begin, end = now - SHOWN_BEFORE, now + MAX_SCHEDULE_AHEAD
     of_account = targets_in_calendars().filter(account=OuterRef("pk"))
     before = of_account.filter(shown_at__gte=begin, shown_at__lt=now).order_by("-shown_at").values("shown_at")

@@ -83,9 +83,9 @@ def _step_done(state: TargetState, progress: Progress) -> Decision:
 
 
 def _certainty_after_step(state: TargetState, progress: Progress) -> Certainty:
-    """Return, for a decision, the certainty after a step that left more to do; a doubt ends with its segment.
+    """Return how certain it is that the target was sent, after a publishing step that left more steps to do.
 
-    Otherwise it remains, because another copy may have been sent earlier, or the platform contradicts itself.
+    If a segment (one post of a thread) may have been sent before, that remains possible until the segment is complete.
     """
     if progress.published:
         return Certainty.CONFIRMED

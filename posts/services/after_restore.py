@@ -33,7 +33,7 @@ POSSIBLY_PUBLISHED_MESSAGE = (
 
 
 @dataclass(frozen=True)
-class RestoredDatabaseReport:
+class RestoreReport:
     """The report on a restored database: how many posts may be published already, are due later, or await approval.
 
     `database_time` is the time of its last audit entry, about when it was dumped; None without entries.
@@ -48,12 +48,12 @@ class RestoredDatabaseReport:
     awaiting_person: int
 
 
-def build_restore_report(*, stopped_at: datetime) -> RestoredDatabaseReport:
+def build_restore_report(*, stopped_at: datetime) -> RestoreReport:
     """Return a report on a restored database, such as how many post targets may be published already; changes nothing."""
     targets = _possibly_published(PostTarget.objects.all(), stopped_at)
     by_platform = targets.order_by("platform").values_list("platform").annotate(count=Count("pk"))
     waiting = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
-    return RestoredDatabaseReport(
+    return RestoreReport(
         database_time=AuditEntry.objects.order_by("-pk").values_list("created_at", flat=True).first(),
         possibly_published=dict(by_platform),
         claimed=targets.filter(lease_until__gt=timezone.now()).count(),
