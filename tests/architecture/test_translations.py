@@ -17,8 +17,8 @@ CATALOGUES = ROOT / "config" / "locale"
 TEMPLATES = ROOT / "templates"
 ENGLISH_ONLY = {"admin", "drf_spectacular"}  # the operators' console and the API's document
 FINISHED = (
-    *("accounts", "agents", "billing", "dashboard", "django", "home", "media", "notices", "pages", "posts", "webhooks"),
-    "workspaces",
+    *("accounts", "admin", "agents", "billing", "dashboard", "django", "home", "media", "notices", "pages", "posts"),
+    *("webhooks", "workspaces"),
 )
 NAMES = ("API", "Social Publishing Service", "Ctrl K", "https://")  # shown alike in all languages
 CALLS = {"gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "pgettext", "pgettext_lazy", "_"}
@@ -26,6 +26,8 @@ TRANSLATED = re.compile(r"\{% *blocktranslate\b.*?\{% *endblocktranslate *%\}", 
 NO_TEXT = re.compile(
     r"<(style|script|pre|code|svg)\b.*?</\1>|<title>\{\{.*?</title>|<!--.*?-->|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", re.S
 )
+# Django's admin templates fill attributes by blocks.
+CSS_CLASSES = re.compile(r"\{% block (?:bodyclass|coltype) %\}.*?\{% endblock %\}")
 SHOWN_ATTRIBUTE = re.compile(r'\b(?:aria-label|title|placeholder|alt|data-confirm)="([^"]*)"')
 LITERAL = r"""(u?'(?:[^'\\]|\\.)*'|u?"(?:[^"\\]|\\.)*")"""
 MESSAGE = re.compile(rf"\b(?:n?gettext|_)\({LITERAL}|\bn?pgettext\({LITERAL}, *{LITERAL}")
@@ -38,7 +40,7 @@ def catalogue(language: str) -> polib.POFile:
 
 def visible_text(source: str) -> list[str]:
     """Return the texts of a template that a person sees or hears and that are in no translation tag."""
-    rest = NO_TEXT.sub("\x00", TRANSLATED.sub("", source))
+    rest = NO_TEXT.sub("\x00", TRANSLATED.sub("", CSS_CLASSES.sub("", source)))
     texts = [
         *re.split(r"<[^>]*>|\x00", rest),
         *(part for value in SHOWN_ATTRIBUTE.findall(rest) for part in value.split("\x00")),
