@@ -7,6 +7,8 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Avatar, ConnectedAccount, ConnectionAttempt
 from accounts.platforms.registry import PLATFORMS
@@ -18,7 +20,8 @@ from config.api.admin_actions import requires_confirmation, signed_in_operator_c
 class PlatformFilter(admin.SimpleListFilter):
     """Admin filter of connected accounts by platform; it lists every supported platform without searching the table."""
 
-    title = parameter_name = "platform"
+    title = _("platform")
+    parameter_name = "platform"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(name, name) for name in PLATFORMS]
@@ -36,9 +39,9 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
     search_fields = ("handle",)
     actions = ("check_credentials_at_platform",)
 
-    @admin.action(description="Ask the platform whether the account still works", permissions=["operate"])
+    @admin.action(description=_("Ask the platform whether the account still works"), permissions=["operate"])
     @requires_confirmation(
-        "The platforms are asked with the accounts' own tokens. An account that no longer works must be connected again."
+        _("The platforms are asked with the accounts' own tokens. An account that no longer works must be connected again.")
     )
     def check_credentials_at_platform(self, request: HttpRequest, queryset: QuerySet[ConnectedAccount]) -> None:
         self.run_action_for_each_row(
@@ -48,7 +51,7 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
             lambda account: check_and_update_account(
                 caller=signed_in_operator_caller(request, account.workspace), account_id=account.pk
             ),
-            "Asked; the status is what the platform said",
+            gettext("Asked; the status is what the platform said"),
         )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent, ApiKey, ClaimToken, OAuthClient, OAuthGrant
 from agents.services import revoke_agent, revoke_key_as_operator
@@ -21,15 +23,15 @@ class AgentAdmin(ReadOnlyAdmin):
     search_fields = ("name",)
     actions = ("revoke",)
 
-    @admin.action(description="Revoke", permissions=["operate"])
-    @requires_confirmation("These agents, their keys and their claim tokens stop working at once and permanently.")
+    @admin.action(description=_("Revoke"), permissions=["operate"])
+    @requires_confirmation(_("These agents, their keys and their claim tokens stop working at once and permanently."))
     def revoke(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
         self.run_action_for_each_row(
             request,
             queryset.select_related("workspace"),
             "agents.revoke",
             lambda agent: revoke_agent(caller=signed_in_operator_caller(request, agent.workspace), agent_id=agent.pk),
-            "Revoked",
+            gettext("Revoked"),
         )
 
 
@@ -43,8 +45,8 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     extra_fields = ("status",)
     actions = ("revoke",)
 
-    @admin.action(description="Revoke", permissions=["operate"])
-    @requires_confirmation("These keys stop working at once and permanently.")
+    @admin.action(description=_("Revoke"), permissions=["operate"])
+    @requires_confirmation(_("These keys stop working at once and permanently."))
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         caller = signed_in_operator_caller(request)
         self.run_action_for_each_row(
@@ -52,7 +54,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             queryset,
             "ops.revoke_key",
             lambda key: revoke_key_as_operator(caller=caller, api_key_id=key.pk),
-            "Revoked",
+            gettext("Revoked"),
         )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from billing import services
@@ -65,10 +67,12 @@ class CorrectionAdmin(ReadOnlyAdmin):
     indexed_lookups = {"wrk": "workspace_id"}
     actions = ("approve", "withdraw")
 
-    @admin.action(description="Approve", permissions=["operate"])
+    @admin.action(description=_("Approve"), permissions=["operate"])
     @requires_confirmation(
-        "The credits and charges are added to the customers' usage for good. What was reported beyond the free credit is "
-        "corrected at the payment processor in the running billing period."
+        _(
+            "The credits and charges are added to the customers' usage for good. What was reported beyond the free credit is "
+            "corrected at the payment processor in the running billing period."
+        )
     )
     def approve(self, request: HttpRequest, queryset: QuerySet[Correction]) -> None:
         caller = signed_in_operator_caller(request)
@@ -77,11 +81,11 @@ class CorrectionAdmin(ReadOnlyAdmin):
             queryset,
             "ops.approve_correction",
             lambda correction: services.approve_correction(caller=caller, correction_id=correction.pk),
-            "Approved",
+            gettext("Approved"),
         )
 
-    @admin.action(description="Withdraw or reject", permissions=["operate"])
-    @requires_confirmation("These corrections can no longer be approved. No money changes.")
+    @admin.action(description=_("Withdraw or reject"), permissions=["operate"])
+    @requires_confirmation(_("These corrections can no longer be approved. No money changes."))
     def withdraw(self, request: HttpRequest, queryset: QuerySet[Correction]) -> None:
         caller = signed_in_operator_caller(request)
         self.run_action_for_each_row(
@@ -89,7 +93,7 @@ class CorrectionAdmin(ReadOnlyAdmin):
             queryset,
             "ops.withdraw_correction",
             lambda correction: services.withdraw_correction(caller=caller, correction_id=correction.pk),
-            "Withdrawn",
+            gettext("Withdrawn"),
         )
 
 

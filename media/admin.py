@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
@@ -22,9 +24,9 @@ class MediaAssetAdmin(ReadOnlyAdmin):
     unindexed_lookups = {DIGEST: "sha256"}
     actions = ("delete_assets",)
 
-    @admin.action(description="Delete", permissions=["operate"])
+    @admin.action(description=_("Delete"), permissions=["operate"])
     @requires_confirmation(
-        "The files are deleted for good and their links stop working. Assets used by unfinished posts are not deleted."
+        _("The files are deleted for good and their links stop working. Assets used by unfinished posts are not deleted.")
     )
     def delete_assets(self, request: HttpRequest, queryset: QuerySet[MediaAsset]) -> None:
         self.run_action_for_each_row(
@@ -32,7 +34,7 @@ class MediaAssetAdmin(ReadOnlyAdmin):
             queryset.select_related("workspace"),
             "media.delete",
             lambda asset: delete_media(caller=signed_in_operator_caller(request, asset.workspace), media_id=asset.pk),
-            "Deleted",
+            gettext("Deleted"),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from config.api.errors import ApiError, Conflict
 
@@ -31,8 +32,8 @@ class MediaScanUnavailable(ApiError):
 
 class MediaInUse(Conflict):
     code = "MEDIA_IN_USE"
-    message = "An unfinished post uses this asset."
-    suggested_action = "Cancel or change that post, or wait until it is published."
+    message = gettext_noop("An unfinished post uses this asset.")
+    suggested_action = gettext_noop("Cancel or change that post, or wait until it is published.")
 
 
 class MediaQuotaExceeded(Conflict):

@@ -8,6 +8,8 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext, pgettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
@@ -47,23 +49,23 @@ class PostGroupAdmin(ReadOnlyAdmin):
     inlines = (PostTargetInline,)
     actions = ("retry", "retry_unconfirmed", "cancel")
 
-    @admin.action(description="Retry failed targets", permissions=["operate"])
+    @admin.action(description=_("Retry failed targets"), permissions=["operate"])
     @requires_confirmation(
-        "Failed targets are due at once and are published if the platform accepts them. Their prices are held again."
+        _("Failed targets are due at once and are published if the platform accepts them. Their prices are held again.")
     )
     def retry(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
         self._retry(request, queryset, include_unconfirmed=False)
 
-    @admin.action(description="Retry failed and unconfirmed targets", permissions=["operate"])
+    @admin.action(description=_("Retry failed and unconfirmed targets"), permissions=["operate"])
     @requires_confirmation(
-        "Unconfirmed targets may already be published. If the platform cannot be asked, they may be published twice."
+        _("Unconfirmed targets may already be published. If the platform cannot be asked, they may be published twice.")
     )
     def retry_unconfirmed(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
         self._retry(request, queryset, include_unconfirmed=True)
 
-    @admin.action(description="Cancel", permissions=["operate"])
+    @admin.action(description=pgettext_lazy("a post", "Cancel"), permissions=["operate"])
     @requires_confirmation(
-        "Targets that have not started are cancelled, the money held for them is released, and events are sent."
+        _("Targets that have not started are cancelled, the money held for them is released, and events are sent.")
     )
     def cancel(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
         self.run_action_for_each_row(
@@ -71,7 +73,7 @@ class PostGroupAdmin(ReadOnlyAdmin):
             queryset.select_related("workspace"),
             "posts.cancel",
             lambda group: cancel_post(caller=signed_in_operator_caller(request, group.workspace), post_group_id=group.pk),
-            "Cancelled",
+            pgettext("of a post", "Cancelled"),
         )
 
     def _retry(self, request: HttpRequest, rows: QuerySet[PostGroup], *, include_unconfirmed: bool) -> None:
@@ -79,7 +81,7 @@ class PostGroupAdmin(ReadOnlyAdmin):
             caller = signed_in_operator_caller(request, group.workspace)
             return retry_post(caller=caller, post_group_id=group.pk, include_unconfirmed=include_unconfirmed)
 
-        self.run_action_for_each_row(request, rows.select_related("workspace"), "posts.retry", work, "Retried")
+        self.run_action_for_each_row(request, rows.select_related("workspace"), "posts.retry", work, gettext("Retried"))
 
 
 class UnconfirmedTargetResolutionForm(forms.Form):
@@ -89,15 +91,15 @@ class UnconfirmedTargetResolutionForm(forms.Form):
         required=False,
         max_length=2048,
         assume_scheme="https",
-        label="It was published at",
+        label=_("It was published at"),
         widget=forms.URLInput(attrs={"size": 60, "class": "vURLField"}),
     )
-    not_published = forms.BooleanField(required=False, label="It was not published: mark it as failed, charge nothing")
+    not_published = forms.BooleanField(required=False, label=_("It was not published: mark it as failed, charge nothing"))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors and bool(cleaned["permalink"]) == cleaned["not_published"]:
-            raise forms.ValidationError("Enter the address or tick the box, not both.")
+            raise forms.ValidationError(gettext("Enter the address or tick the box, not both."))
         return {"permalink": cleaned.get("permalink") or None}
 
 
@@ -110,15 +112,16 @@ class PostTargetAdmin(ReadOnlyAdmin):
     secrets = ("progress",)  # adapter state between two steps, such as upload addresses
     actions = ("resolve",)
 
-    @admin.action(description="Resolve unconfirmed targets", permissions=["operate"])
+    @admin.action(description=_("Resolve unconfirmed targets"), permissions=["operate"])
     @requires_confirmation(
-        "Check the platform first. Your answer is final and decides whether the customer is charged.",
+        _("Check the platform first. Your answer is final and decides whether the customer is charged."),
         UnconfirmedTargetResolutionForm,
     )
     def resolve(self, request: HttpRequest, queryset: QuerySet[PostTarget], permalink: str | None) -> None:
         targets = list(queryset.select_related("group__workspace"))
         if permalink and len(targets) > 1:
-            self.message_user(request, "Each target has its own address. Resolve one target at a time.", messages.ERROR)
+            problem = gettext("Each target has its own address. Resolve one target at a time.")
+            self.message_user(request, problem, messages.ERROR)
             return
 
         def work(target: PostTarget) -> object:
@@ -127,7 +130,7 @@ class PostTargetAdmin(ReadOnlyAdmin):
                 caller=caller, post_group_id=target.group_id, target_id=target.pk, permalink=permalink
             )
 
-        self.run_action_for_each_row(request, targets, "posts.resolve", work, "Resolved")
+        self.run_action_for_each_row(request, targets, "posts.resolve", work, gettext("Resolved"))
 
 
 @admin.register(StoredPlan)

@@ -8,10 +8,17 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from auditlog.models import AuditEntry
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
-from config.api.admin_actions import record_refused_admin_action, requires_confirmation, signed_in_operator_caller
+from config.api.admin_actions import (
+    record_refused_admin_action,
+    refusal_text,
+    requires_confirmation,
+    signed_in_operator_caller,
+)
 from config.api.admin_search import TRACE
 from config.api.errors import ApiError
 from webhooks.models import FINISHED_DELIVERY_STATUSES, Delivery, DeliveryStatus, Event, SigningSecret
@@ -35,7 +42,8 @@ class DeliveryStatusFilter(admin.SimpleListFilter):
     The filter also constrains `due_at`, so that the database can use an index.
     """
 
-    title = parameter_name = "status"
+    title = _("status")
+    parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return list(DeliveryStatus.choices)
@@ -63,18 +71,18 @@ class DeliveryAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
         return super().get_queryset(request).defer("event__payload")
 
-    @admin.display(description="event")
+    @admin.display(description=_("event"))
     def kind(self, delivery: Delivery) -> str:
         return delivery.event.kind
 
-    @admin.action(description="Replay", permissions=["operate"])
-    @requires_confirmation("The receivers get these deliveries again, also those that they have already accepted.")
+    @admin.action(description=_("Replay"), permissions=["operate"])
+    @requires_confirmation(_("The receivers get these deliveries again, also those that they have already accepted."))
     def replay(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         self._replay(request, ids=list(queryset.values_list("pk", flat=True)))
 
-    @admin.action(description="Replay all dead letters of the workspace", permissions=["operate"])
+    @admin.action(description=_("Replay all dead letters of the workspace"), permissions=["operate"])
     @requires_confirmation(
-        "All dead letters of the workspaces of the selected deliveries are sent again, not only the selected ones."
+        _("All dead letters of the workspaces of the selected deliveries are sent again, not only the selected ones.")
     )
     def replay_all_dead_letters_of_workspaces(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         for workspace_id in sorted(set(queryset.values_list("workspace_id", flat=True))):
@@ -85,11 +93,17 @@ class DeliveryAdmin(ReadOnlyAdmin):
             found = replay_deliveries_as_operator(caller=signed_in_operator_caller(request), **which)
         except ApiError as error:
             record_refused_admin_action(request, REPLAY_OPERATION, error)
-            self.message_user(request, f"{error.message} {error.suggested_action}", messages.WARNING)
+            self.message_user(request, refusal_text(error), messages.WARNING)
             return
-        whose = f" of {which['workspace_id']}" if "workspace_id" in which else ""
-        summary = f"Replayed{whose}: {found.replayed}. Skipped because an attempt is in flight: {found.in_flight}."
-        self.message_user(request, f"{summary} Dead letters remaining: {found.remaining}." if whose else summary)
+        numbers = {"replayed": found.replayed, "in_flight": found.in_flight, "remaining": found.remaining, **which}
+        if "workspace_id" in which:
+            summary = gettext(
+                "Replayed of %(workspace_id)s: %(replayed)s. Skipped because an attempt is in flight: %(in_flight)s. "
+                "Dead letters remaining: %(remaining)s."
+            )
+        else:
+            summary = gettext("Replayed: %(replayed)s. Skipped because an attempt is in flight: %(in_flight)s.")
+        self.message_user(request, summary % numbers)
 
 
 @admin.register(Event)
@@ -105,17 +119,17 @@ class EventAdmin(ReadOnlyAdmin):
     secrets = ("payload",)  # not loaded in lists; `body` shows it as text
     extra_fields = ("body",)
 
-    @admin.display(description="kind")
+    @admin.display(description=_("kind"))
     def kind_value(self, event: Event) -> str:
         """Return a webhook event kind's short value for the admin table, because the labels of kinds are whole sentences."""
         return event.kind
 
-    @admin.display(description="about")
+    @admin.display(description=_("about"))
     def subject(self, event: Event) -> str:
         """Admin column: the id of the object that a webhook event is about, a post group or for example an API key."""
         return event.post_group_id or event.subject_id or ""
 
-    @admin.display(description="body, as it is sent")
+    @admin.display(description=_("body, as it is sent"))
     def body(self, event: Event) -> str:
         return json.dumps(json.loads(bytes(event.payload)), indent=2, ensure_ascii=False)
 

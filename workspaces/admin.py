@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
@@ -49,13 +51,13 @@ class WorkspaceAdmin(ReadOnlyAdmin):
     search_fields = ("name", "slug")
     actions = ("pause", "resume")
 
-    @admin.display(description="paused by", empty_value="")
+    @admin.display(description=_("paused by"), empty_value="")
     def paused(self, workspace: Workspace) -> str:
         return ", ".join(workspace.paused_by)
 
-    @admin.action(description="Pause", permissions=["operate"])
+    @admin.action(description=_("Pause"), permissions=["operate"])
     @requires_confirmation(
-        "These workspaces refuse writes and do not publish scheduled posts until an operator resumes them."
+        _("These workspaces refuse writes and do not publish scheduled posts until an operator resumes them.")
     )
     def pause(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
         caller = signed_in_operator_caller(request)
@@ -64,12 +66,12 @@ class WorkspaceAdmin(ReadOnlyAdmin):
             queryset,
             "ops.pause_workspace",
             lambda workspace: pause_workspace(caller=caller, workspace_id=workspace.pk),
-            "Paused",
+            gettext("Paused"),
         )
 
-    @admin.action(description="Resume: lift the operators' pause", permissions=["operate"])
+    @admin.action(description=_("Resume: lift the operators' pause"), permissions=["operate"])
     @requires_confirmation(
-        "These workspaces accept writes and publish again, first the posts that are due. A pause by the owner stays."
+        _("These workspaces accept writes and publish again, first the posts that are due. A pause by the owner stays.")
     )
     def resume(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
         caller = signed_in_operator_caller(request)
@@ -78,7 +80,7 @@ class WorkspaceAdmin(ReadOnlyAdmin):
             queryset,
             "ops.resume_workspace",
             lambda workspace: resume_workspace(caller=caller, workspace_id=workspace.pk),
-            "Lifted the operators' pause",
+            gettext("Lifted the operators' pause"),
         )
 
 
@@ -127,6 +129,6 @@ class OutgoingMailAdmin(ReadOnlyAdmin):
     ordering = ("-created_at",)
     extra_fields = ("is_given_up",)
 
-    @admin.display(boolean=True, description="given up")
+    @admin.display(boolean=True, description=_("given up"))
     def is_given_up(self, mail: OutgoingMail) -> bool:
         return mail.is_given_up

@@ -11,6 +11,7 @@ from datetime import date
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from auditlog.services import record_entry
 from billing.caps import utc_day_of, utc_month_of
@@ -34,9 +35,11 @@ def propose_correction(*, caller: Caller, workspace_id: str, month: date, cents:
     require_operator(caller)
     month = month.replace(day=1)
     if not Workspace.objects.exclude(status=WorkspaceStatus.DELETED).filter(pk=workspace_id).exists():
-        raise NotFound("There is no such workspace.")
+        raise NotFound(gettext_noop("There is no such workspace."))
     if not reason.strip() or not 0 < abs(cents) <= MAX_CORRECTION_CENTS or month > utc_month_of(timezone.now()):
-        raise InvalidState("A correction needs a reason, an amount of up to 100,000 dollars, and a month that has begun.")
+        raise InvalidState(
+            gettext_noop("A correction needs a reason, an amount of up to 100,000 dollars, and a month that has begun.")
+        )
     _require_spent(MonthCounter.objects.filter(holder_id=workspace_id, month=month).first(), cents)
     made = {"workspace_id": workspace_id, "month": month, "cents": cents, "reason": reason.strip()}
     with transaction.atomic():
@@ -55,9 +58,9 @@ def approve_correction(*, caller: Caller, correction_id: str) -> LedgerEntry:
     with transaction.atomic():
         correction = _locked_proposal(correction_id)
         if correction.proposed_by == caller.actor_id:
-            raise Forbidden("The operator who proposed a correction cannot approve it.")
+            raise Forbidden(gettext_noop("The operator who proposed a correction cannot approve it."))
         if not Workspace.objects.exclude(status=WorkspaceStatus.DELETED).filter(pk=correction.workspace_id).exists():
-            raise NotFound("The workspace was deleted.")
+            raise NotFound(gettext_noop("The workspace was deleted."))
         _decide(correction, caller, Status.APPROVED)
         entry = _enter(correction)
         create_usage_reports_for_spending([entry])
@@ -80,11 +83,14 @@ def withdraw_correction(*, caller: Caller, correction_id: str) -> None:
 def _locked_proposal(correction_id: str) -> Correction:
     correction = Correction.objects.select_for_update().filter(pk=correction_id).first()
     if correction is None:
-        raise NotFound("There is no such correction.")
+        raise NotFound(gettext_noop("There is no such correction."))
     if correction.status != Status.PROPOSED:
         raise InvalidState(f"The correction is {correction.status}.")
     if correction.is_expired:
-        raise InvalidState("The correction was not approved within 14 days.", suggested_action="Propose it again.")
+        raise InvalidState(
+            gettext_noop("The correction was not approved within 14 days."),
+            suggested_action=gettext_noop("Propose it again."),
+        )
     return correction
 
 
@@ -128,7 +134,7 @@ def _require_spent(counter: MonthCounter | None, cents: int) -> None:
     if spent + cents < 0:
         raise InvalidState(
             f"The credit of {-cents} cents exceeds the {spent} cents that were spent in the month.",
-            suggested_action="Credit at most that, or another month.",
+            suggested_action=gettext_noop("Credit at most that, or another month."),
         )
 
 

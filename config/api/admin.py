@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlencode
 
 from django.contrib import admin
@@ -11,11 +11,15 @@ from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from config.api.admin_actions import PRESERVED_FILTERS, OperatorActionAdmin
 from config.api.admin_search import DIGEST, ExactSearchAdmin, search_word_kind
 from config.api.models import IdempotencyRecord
 from config.db.encryption import EncryptedJSONField
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 
 class ChangeListWithoutCount(ChangeList):
@@ -42,6 +46,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, OperatorActionAdmin):
     """The base class of the apps' read-only admin tables: newest rows first, without sorting by columns and a row count.
 
     The detail page shows all columns except encrypted ones and those in `secrets`, the actions, and links to related lists.
+    The names of tables and columns are not translated, because operators compare them with the API.
     """
 
     secrets: ClassVar[tuple[str, ...]] = ()
@@ -109,11 +114,11 @@ class ReadOnlyAdmin(ExactSearchAdmin, OperatorActionAdmin):
 class WaitingJobFilter(admin.SimpleListFilter):
     """The filter of Django admin lists of jobs: those that wait, those due now, those that a worker processes."""
 
-    title = "waiting"
+    title = _("waiting")
     parameter_name = "waiting"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("yes", "for a worker, now or later"), ("due", "and due"), ("held", "and held by a worker")]
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, StrOrPromise]]:
+        return [("yes", _("for a worker, now or later")), ("due", _("and due")), ("held", _("and held by a worker"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         now = timezone.now()

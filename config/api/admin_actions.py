@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
@@ -17,13 +17,24 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext, gettext_noop
 
 from config.api.caller import Caller, WorkspaceStatus, operator_caller
 from config.api.errors import ApiError
 from config.api.scopes import ALL_SCOPES
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 Action = Callable[..., HttpResponseBase | None]
 PRESERVED_FILTERS = "_changelist_filters"  # Django's name for the query of the list that a row's page was opened from
+# The advice of config/api/errors.py, marked here for translation: gunicorn loads that module before Django's settings exist.
+TRANSLATED_ADVICE = (
+    gettext_noop("Ask the owner of the workspace to do it."),
+    gettext_noop("Check the path and the identifier."),
+    gettext_noop("Read the resource again, then decide whether to repeat the request."),
+    gettext_noop("Read the resource again; its status says what is possible."),
+)
 
 
 def signed_in_operator_caller(request: HttpRequest, workspace: Any = None) -> Caller:
@@ -39,7 +50,7 @@ def signed_in_operator_caller(request: HttpRequest, workspace: Any = None) -> Ca
     return replace(caller, workspace_id=workspace.pk, scopes=ALL_SCOPES, workspace_status=status)
 
 
-def requires_confirmation(warning: str, form_class: type[forms.Form] = forms.Form) -> Callable[[Action], Action]:
+def requires_confirmation(warning: StrOrPromise, form_class: type[forms.Form] = forms.Form) -> Callable[[Action], Action]:
     """Decorate an admin action: a page says what it will do, to how many rows and to which, before it runs.
 
     The fields of the page's form are passed to the action as keyword arguments. Place this decorator below `@admin.action`.
@@ -57,7 +68,7 @@ def requires_confirmation(warning: str, form_class: type[forms.Form] = forms.For
                 **model_admin.admin_site.each_context(request),
                 "title": str(action_or_confirmation.short_description),  # type: ignore[attr-defined]  # by @admin.action
                 "opts": model_admin.opts,
-                "warning": warning,
+                "warning": str(warning),
                 "rows": rows,
                 "form": form,
                 "action": action.__name__,
@@ -106,11 +117,16 @@ class OperatorActionAdmin(ReturnToListAfterActionAdmin):
                 work(row)
             except ApiError as error:
                 record_refused_admin_action(request, operation, error)
-                self.message_user(request, f"{row.pk}: {error.message} {error.suggested_action}", messages.WARNING)
+                self.message_user(request, f"{row.pk}: {refusal_text(error)}", messages.WARNING)
             else:
                 finished.append(str(row.pk))
         if finished:
             self.message_user(request, f"{done}: {', '.join(finished)}.", messages.SUCCESS)
+
+
+def refusal_text(error: ApiError) -> str:
+    """Return why an admin action was refused and what to do, in the language of the page as far as it is translated."""
+    return " ".join(gettext(text) for text in (error.message, error.suggested_action) if text)
 
 
 def record_refused_admin_action(request: HttpRequest, operation: str, error: ApiError) -> None:

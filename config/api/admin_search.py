@@ -15,6 +15,9 @@ from django.contrib import admin, messages
 from django.contrib.admin.sites import AdminSite
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
+from django.utils.functional import lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from config.db.ids import PrefixedIdField, lowest_id_at
 
@@ -25,7 +28,7 @@ _TRACE = re.compile(r"[0-9a-f]{32}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _DAY = re.compile(r"20\d\d-\d\d-\d\d")
 _ID = re.compile(r"([a-z]{2,4})_\w+")
-_NAMES = {TRACE: "a trace id", DIGEST: "a SHA-256", DAY: "a day such as 2027-03-10 (UTC)"}
+_NAMES = {TRACE: _("a trace id"), DIGEST: _("a SHA-256"), DAY: _("a day such as 2027-03-10 (UTC)")}
 
 
 def search_word_kind(word: str) -> str:
@@ -59,7 +62,7 @@ class ExactSearchAdmin(admin.ModelAdmin):
         prefix = key.prefix if isinstance(key, PrefixedIdField) else self.id_prefix
         own: dict[str, ColumnOrCondition] = {prefix: "pk", DAY: partial(_made_on, prefix)} if prefix else {}
         self.found_by: dict[str, ColumnOrCondition] = {**own, **self.indexed_lookups}
-        self.search_help_text = self._help_text()  # type: ignore[misc]  # computed from the class attributes
+        self.search_help_text = lazy(self._help_text, str)()  # type: ignore[misc]  # computed from the class attributes
 
     def get_search_fields(self, request: HttpRequest) -> Any:
         """Return the admin table's search fields; Django shows the search box only if there are any."""
@@ -74,10 +77,12 @@ class ExactSearchAdmin(admin.ModelAdmin):
         narrowing = [pair for pair in words if pair[0] in self.unindexed_lookups and pair not in finding]
         texts = [pair[1] for pair in words if pair not in finding + narrowing]
         if texts and not self.search_fields:
-            return self._nothing(request, queryset, f"This table cannot be searched by {' '.join(texts)}.")
+            why = gettext("This table cannot be searched by %(words)s.") % {"words": " ".join(texts)}
+            return self._nothing(request, queryset, why)
         if narrowing and not finding:
-            alone = " ".join(word for _, word in narrowing)
-            return self._nothing(request, queryset, f"{alone} alone would read the whole table.")
+            words_alone = " ".join(pair[1] for pair in narrowing)
+            why = gettext("%(words)s alone would read the whole table.") % {"words": words_alone}
+            return self._nothing(request, queryset, why)
         for kind, word in finding + narrowing:
             lookup = self.unindexed_lookups.get(kind) or self.found_by[kind]
             queryset = queryset.filter(Q(**{lookup: word}) if isinstance(lookup, str) else lookup(word))
@@ -90,21 +95,23 @@ class ExactSearchAdmin(admin.ModelAdmin):
     def _help_text(self) -> str:
         """Return the help text below the search box of an admin table."""
         texts = [str(field).partition("__")[0].replace("_", " ") for field in self.search_fields]
-        found = [_name(kind) for kind in self.found_by] + ([f"words of {', '.join(texts)}"] if texts else [])
-        text = f"Finds {_joined_by_or(found)}." if found else ""
-        return text + (
-            f" Together with one of these also {_joined_by_or([_name(kind) for kind in self.unindexed_lookups])}."
-            if self.unindexed_lookups
-            else ""
-        )
+        found = [_name(kind) for kind in self.found_by]
+        found += [gettext("words of %(columns)s") % {"columns": ", ".join(texts)}] if texts else []
+        sentences = [gettext("Finds %(values)s.") % {"values": _joined_by_or(found)}] if found else []
+        if self.unindexed_lookups:
+            narrowing = _joined_by_or([_name(kind) for kind in self.unindexed_lookups])
+            sentences.append(gettext("Together with one of these also %(values)s.") % {"values": narrowing})
+        return " ".join(sentences)
 
 
 def _name(kind: str) -> str:
-    return _NAMES.get(kind, f"{kind}_…")
+    return str(_NAMES.get(kind, "")) or f"{kind}_…"
 
 
 def _joined_by_or(names: list[str]) -> str:
-    return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    if len(names) == 1:
+        return names[0]
+    return gettext("%(values)s or %(last)s") % {"values": ", ".join(names[:-1]), "last": names[-1]}
 
 
 def _made_on(prefix: str, day: str) -> Q:

@@ -5,7 +5,7 @@ Groups are not registered, because every operator has all permissions.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.conf import settings
@@ -15,6 +15,8 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django_celery_beat.admin import PeriodicTaskAdmin
 from django_celery_beat.models import PeriodicTask
 from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
@@ -24,6 +26,9 @@ from config.api.admin_actions import ReturnToListAfterActionAdmin, requires_conf
 from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import ChannelMessage, Digest, NewsCursor, Notice, NoticeChannel, NoticeChoice
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 admin.site.unregister([AccessAttempt, AccessFailureLog, AccessLog, Association, Group, Nonce, PeriodicTask, UserSocialAuth])
 
@@ -137,7 +142,7 @@ admin.site.register(
 )
 
 
-def _asks(name: str, warning: str) -> Any:
+def _asks(name: str, warning: StrOrPromise) -> Any:
     """Return the admin action of periodic tasks with this name, with a confirmation page before it runs."""
     action = getattr(PeriodicTaskAdmin, name)
     return admin.action(description=action.short_description)(requires_confirmation(warning)(action))
@@ -147,10 +152,10 @@ def _asks(name: str, warning: str) -> Any:
 class CeleryBeatScheduleAdmin(ReturnToListAfterActionAdmin, PeriodicTaskAdmin):
     """The admin table of Celery beat's periodic tasks; the beat applies changes within seconds."""
 
-    enable_tasks = _asks("enable_tasks", "The beat starts these tasks again at their times.")
-    disable_tasks = _asks("disable_tasks", "The beat does not start these tasks until they are enabled.")
-    toggle_tasks = _asks("toggle_tasks", "Tasks that are enabled are disabled, and those that are disabled are enabled.")
-    run_tasks = _asks("run_tasks", "A worker runs each of these tasks once, now.")
+    enable_tasks = _asks("enable_tasks", _("The beat starts these tasks again at their times."))
+    disable_tasks = _asks("disable_tasks", _("The beat does not start these tasks until they are enabled."))
+    toggle_tasks = _asks("toggle_tasks", _("Tasks that are enabled are disabled, and those that are disabled are enabled."))
+    run_tasks = _asks("run_tasks", _("A worker runs each of these tasks once, now."))
     date_hierarchy = None
     list_display = ("name", "enabled", "scheduler", "last_run_at", "total_run_count")
     list_filter = ("enabled",)
@@ -175,7 +180,7 @@ class CeleryBeatScheduleAdmin(ReturnToListAfterActionAdmin, PeriodicTaskAdmin):
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> HttpResponse:
         row = kwargs.get("obj")
         if row is not None and row.name in settings.CELERY_BEAT_SCHEDULE:
-            note = "The service resets this schedule when its beat starts, except whether it is enabled."
+            note = gettext("The service resets this schedule when its beat starts, except whether it is enabled.")
             self.message_user(request, note, messages.INFO)
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer

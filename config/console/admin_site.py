@@ -14,10 +14,12 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from auditlog.services import record_entry
 from billing.selectors import count_corrections_awaiting_approval
-from billing.services import reconcile_billing_for_operator
+from billing.services import ReconciliationResult, reconcile_billing_for_operator
 from billing.subscription_plans import has_payment_processor
 from config.api.admin_actions import signed_in_operator_caller
 from config.api.admin_search import TRACE, ExactSearchAdmin, search_word_kind
@@ -55,8 +57,8 @@ class AuditedAdmin(ModelAdmin):
 class OperatorConsole(admin.AdminSite):
     """The admin site of operators, which writes every change to the audit log (by adding AuditedAdmin to all its tables)."""
 
-    site_header = site_title = "Operators' console"
-    index_title = "Service status"
+    site_header = site_title = _("Operators' console")
+    index_title = _("Service status")
     site_url = "/dashboard/"
     enable_nav_sidebar = False  # wide tables need the space
 
@@ -74,7 +76,7 @@ class OperatorConsole(admin.AdminSite):
             return redirect("admin:index")
         shown = {
             **self.each_context(request),
-            "title": "Sign in",
+            "title": gettext("Sign in"),
             "app_path": request.get_full_path(),
             "username": request.user.get_username(),
             **(extra_context or {}),
@@ -123,7 +125,7 @@ class OperatorConsole(admin.AdminSite):
             for each in find_rows(words, lambda model: self._registry[model].get_queryset(request))
             if each.rows and self._registry[each.model].has_view_permission(request)
         ]
-        shown = {"title": "Find", "words": words, "found": found}
+        shown = {"title": gettext("Find"), "words": words, "found": found}
         return TemplateResponse(request, "admin/find.html", {**self.each_context(request), **shown})
 
     def show_rows_of_trace(self, request: HttpRequest, trace_id: str) -> TemplateResponse:
@@ -135,7 +137,7 @@ class OperatorConsole(admin.AdminSite):
             if isinstance(table, ExactSearchAdmin) and TRACE in table.found_by and table.has_view_permission(request):
                 rows, _ = table.get_search_results(request, table.get_queryset(request), trace_id)
                 tables.append((table.opts, list(rows.order_by("-pk")[:MAX_TRACE_ROWS])))
-        shown = {"title": f"Trace {trace_id}", "trace_id": trace_id, "tables": tables}
+        shown = {"title": gettext("Trace %(trace_id)s") % {"trace_id": trace_id}, "trace_id": trace_id, "tables": tables}
         return TemplateResponse(request, "admin/trace.html", {**self.each_context(request), **shown})
 
     def show_late_posts(self, request: HttpRequest) -> TemplateResponse:
@@ -143,7 +145,7 @@ class OperatorConsole(admin.AdminSite):
         if not self._registry[PostTarget].has_view_permission(request):
             raise PermissionDenied
         now = timezone.now()
-        shown = {"title": "Late posts", "late": late_posts(now), "now": now}
+        shown = {"title": gettext("Late posts"), "late": late_posts(now), "now": now}
         return TemplateResponse(request, "admin/late_posts.html", {**self.each_context(request), **shown})
 
     def run_retention(self, request: HttpRequest) -> HttpResponse:
@@ -151,14 +153,12 @@ class OperatorConsole(admin.AdminSite):
         _require_superuser(request)
         if request.method == "POST":
             done = retention_run.run_retention_for_operator(caller=signed_in_operator_caller(request))
-            left = "" if done.complete else " More rows are left for the hourly run."
-            faults = f" Failed rules: {', '.join(done.faults)}; see the log." if done.faults else ""
-            messages.add_message(request, messages.WARNING if faults else messages.SUCCESS, f"Deleted: {done}.{left}{faults}")
+            messages.add_message(request, messages.WARNING if done.faults else messages.SUCCESS, _retention_result(done))
             return redirect("admin:index")
         shown = {
-            "title": "Run retention",
+            "title": gettext("Run retention"),
             "found": retention_run.count_expired_rows_by_rule(),
-            "never_deleted": retention_run.NEVER_DELETED,
+            "never_deleted": [gettext(line) for line in retention_run.NEVER_DELETED],
         }
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 
@@ -167,16 +167,39 @@ class OperatorConsole(admin.AdminSite):
         _require_superuser(request)
         if request.method == "POST":
             found = reconcile_billing_for_operator(caller=signed_in_operator_caller(request))
-            result = (
-                f"Workspaces checked: {found.workspaces}. Subscriptions changed: {found.subscriptions_changed}. "
-                f"Usage that differs: {found.usage_differences}. Months that drift: {found.drifting_months}."
-            )
-            unfinished = "" if found.complete else " The processor did not answer; the next scheduled run tries again."
             level = messages.SUCCESS if found.complete else messages.WARNING
-            messages.add_message(request, level, result + unfinished)
+            messages.add_message(request, level, _reconciliation_result(found))
             return redirect("admin:index")
-        shown = {"title": "Reconcile billing", "paid": has_payment_processor()}
+        shown = {"title": gettext("Reconcile billing"), "paid": has_payment_processor()}
         return TemplateResponse(request, "admin/reconcile_billing.html", {**self.each_context(request), **shown})
+
+
+def _retention_result(done: retention_run.RetentionReport) -> str:
+    """Return the console's message about a retention run; rules have the names that commands and logs show."""
+    if any(done.rows.values()):
+        sentences = [gettext("Deleted: %(rows)s.") % {"rows": done}]
+    else:
+        sentences = [gettext("Deleted: nothing.")]
+    if not done.complete:
+        sentences.append(gettext("More rows are left for the hourly run."))
+    if done.faults:
+        sentences.append(gettext("Failed rules: %(rules)s; see the log.") % {"rules": ", ".join(done.faults)})
+    return " ".join(sentences)
+
+
+def _reconciliation_result(found: ReconciliationResult) -> str:
+    """Return the console's message about a reconciliation of billing."""
+    result = gettext(
+        "Workspaces checked: %(workspaces)s. Subscriptions changed: %(subscriptions)s. "
+        "Usage that differs: %(differences)s. Months that drift: %(months)s."
+    ) % {
+        "workspaces": found.workspaces,
+        "subscriptions": found.subscriptions_changed,
+        "differences": found.usage_differences,
+        "months": found.drifting_months,
+    }
+    unfinished = gettext("The processor did not answer; the next scheduled run tries again.")
+    return result if found.complete else f"{result} {unfinished}"
 
 
 def _require_superuser(request: HttpRequest) -> None:

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
@@ -24,6 +26,13 @@ MAX_SEARCHED_PER_PLATFORM = 1000  # the earliest due targets of each platform
 MAX_SHOWN = 200
 UNCONFIRMED_SHOWN_FOR = timedelta(days=30)
 PUBLISH_LOOP = "publish"
+TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
+# By the names of those who paused the workspace.
+PAUSE_REASONS = {
+    ("owner",): _("The workspace is paused by owner."),
+    ("operator",): _("The workspace is paused by operator."),
+    ("owner", "operator"): _("The workspace is paused by owner and operator."),
+}
 
 
 @dataclass(frozen=True)
@@ -72,23 +81,32 @@ def reason_for_lateness(target: PostTarget, now: datetime, *, worker_alive: bool
     """Return, as a sentence for operators, why a target is late. `target` comes with its account, group and workspace."""
     workspace, account = target.group.workspace, target.account
     if target.status == TargetStatus.UNCONFIRMED:
-        return "It is unknown whether it was published. Its owner has to check the account."
+        return gettext("It is unknown whether it was published. Its owner has to check the account.")
     if workspace.status == WorkspaceStatus.PAUSED:
-        return f"The workspace is paused by {' and '.join(workspace.paused_by)}."
+        return str(PAUSE_REASONS.get(tuple(workspace.paused_by), _("The workspace is paused.")))
     if target.lease_until and target.lease_until > now:
-        return "It is being published."
+        return gettext("It is being published.")
     if target.status == TargetStatus.PUBLISHING:
         return (
-            "Its worker has stopped. Another one continues." if worker_alive else "Its worker has stopped, and no other runs."
+            gettext("Its worker has stopped. Another one continues.")
+            if worker_alive
+            else gettext("Its worker has stopped, and no other runs.")
         )
     if account.status != ConnectedAccount.Status.ACTIVE:
-        return f"The account is {account.status}."
+        return gettext("The account is %(status)s.") % {"status": account.status}
     if account.held_until and account.held_until > now:
-        return f"The platform asked to wait until {account.held_until:%Y-%m-%d %H:%M:%S} UTC."
+        held_until = account.held_until.strftime(TIME_FORMAT)
+        return gettext("The platform asked to wait until %(time)s UTC.") % {"time": held_until}
     if target.turn_at and target.turn_at > now:
-        return f"The account posts no faster than its platform allows; the turn is at {target.turn_at:%Y-%m-%d %H:%M:%S} UTC."
+        reason = gettext("The account posts no faster than its platform allows; the turn is at %(time)s UTC.")
+        return reason % {"time": target.turn_at.strftime(TIME_FORMAT)}
     if target.status == TargetStatus.PROCESSING:
-        return "The platform is processing it."
+        return gettext("The platform is processing it.")
     if target.status == TargetStatus.RETRYING:
-        return f"It is tried again after {(target.error or {}).get('code', 'an error')}."
-    return "The workers are busy with other posts." if worker_alive else "No worker runs."
+        code = (target.error or {}).get("code")
+        return (
+            gettext("It is tried again after %(code)s.") % {"code": code}
+            if code
+            else gettext("It is tried again after an error.")
+        )
+    return gettext("The workers are busy with other posts.") if worker_alive else gettext("No worker runs.")

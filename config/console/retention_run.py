@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 from django.db import DatabaseError
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext_noop
 
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_operator
@@ -20,11 +21,11 @@ from config.db.retention import RetentionRule
 logger = logging.getLogger(__name__)
 BATCH = 500
 SCHEDULED_RUN_SECONDS, OPERATOR_RUN_SECONDS = 600.0, 20.0
-# Data that no rule deletes; shown with every report.
+# Data that no rule deletes; shown with every report. The console translates it, commands and the API do not.
 NEVER_DELETED = (
-    "post groups of existing workspaces: permanently",
-    "ledger, counters, usage and usage reports: permanently, without names of people",
-    "audit entries of purged workspaces: until the end of their retention tier",
+    gettext_noop("post groups of existing workspaces: permanently"),
+    gettext_noop("ledger, counters, usage and usage reports: permanently, without names of people"),
+    gettext_noop("audit entries of purged workspaces: until the end of their retention tier"),
 )
 
 

@@ -14,23 +14,28 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from auditlog.csv_export import stream_lines_as_csv
 from billing.caps import UtcMonth
 from billing.month_statement import STATEMENT_COLUMNS, build_month_statement, statement_csv_lines
 from billing.services import propose_correction
-from config.api.admin_actions import record_refused_admin_action, signed_in_operator_caller
+from config.api.admin_actions import record_refused_admin_action, refusal_text, signed_in_operator_caller
 from config.api.errors import ApiError
+from config.pages.language import format_date
 from workspaces.models import Workspace
 
 
 class CorrectionForm(forms.Form):
     """The console's form, on a month's statement, that proposes a correction: a credit or a charge."""
 
-    kind = forms.ChoiceField(choices=[("credit", "Credit to the customer"), ("charge", "Charge to the customer")])
-    cents = forms.IntegerField(min_value=1, max_value=100_000_00, label="Amount in cents")
+    kind = forms.ChoiceField(
+        label=_("Kind"), choices=[("credit", _("Credit to the customer")), ("charge", _("Charge to the customer"))]
+    )
+    cents = forms.IntegerField(min_value=1, max_value=100_000_00, label=_("Amount in cents"))
     reason = forms.CharField(
-        max_length=500, widget=forms.TextInput(attrs={"size": 60}), label="Reason, which the customer sees"
+        max_length=500, widget=forms.TextInput(attrs={"size": 60}), label=_("Reason, which the customer sees")
     )
 
 
@@ -46,7 +51,11 @@ def show_month_statement(site: AdminSite, request: HttpRequest, workspace_id: st
     statement = build_month_statement(caller=signed_in_operator_caller(request), workspace=workspace, month=month)
     if request.GET.get("format") == "csv":
         return _csv(statement)
-    shown = {"title": f"Statement of {workspace.name}, {month:%B %Y}", "statement": statement, "form": form}
+    title = gettext("Statement of %(workspace)s, %(month)s") % {
+        "workspace": workspace.name,
+        "month": format_date(month, "F Y"),
+    }
+    shown = {"title": title, "statement": statement, "form": form}
     return TemplateResponse(request, "admin/statement.html", {**site.each_context(request), **shown})
 
 
@@ -70,7 +79,7 @@ def _propose(request: HttpRequest, workspace: Workspace, month: date, entered: d
         )
     except ApiError as error:
         record_refused_admin_action(request, "ops.propose_correction", error)
-        messages.warning(request, f"{error.message} {error.suggested_action}")
+        messages.warning(request, refusal_text(error))
         return False
-    messages.success(request, "Proposed. Nothing has changed until another operator approves it, within 14 days.")
+    messages.success(request, gettext("Proposed. Nothing has changed until another operator approves it, within 14 days."))
     return True

@@ -1,4 +1,4 @@
-"""The catalogues are complete, and the templates of finished folders show no text that cannot be translated."""
+"""The catalogues are complete, and neither templates of finished folders nor the console show text without a translation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.architecture.sources import ROOT, python_files
 LANGUAGES = ("de", "es")
 CATALOGUES = ROOT / "config" / "locale"
 TEMPLATES = ROOT / "templates"
-ENGLISH_ONLY = {"admin", "drf_spectacular"}  # the operators' console and the API's document
+ENGLISH_ONLY = {"drf_spectacular"}  # the API's document
 FINISHED = (
     *("accounts", "admin", "agents", "billing", "dashboard", "django", "home", "media", "notices", "pages", "posts"),
     *("webhooks", "workspaces"),
@@ -31,6 +31,10 @@ CSS_CLASSES = re.compile(r"\{% block (?:bodyclass|coltype) %\}.*?\{% endblock %\
 SHOWN_ATTRIBUTE = re.compile(r'\b(?:aria-label|title|placeholder|alt|data-confirm)="([^"]*)"')
 LITERAL = r"""(u?'(?:[^'\\]|\\.)*'|u?"(?:[^"\\]|\\.)*")"""
 MESSAGE = re.compile(rf"\b(?:n?gettext|_)\({LITERAL}|\bn?pgettext\({LITERAL}, *{LITERAL}")
+# Where the console's modules name what operators read.
+SHOWN_KEYWORDS = {"description", "label", "help_text"}
+SHOWN_NAMES = {"title", "site_header", "site_title", "index_title"}
+FIRST_SHOWN_ARGUMENT = {"requires_confirmation": 0, "message_user": 1, "run_action_for_each_row": 4, "add_message": 2}
 PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%%|</?[a-z]\w*")
 
 
@@ -68,6 +72,32 @@ def marked_in_template(path: Path) -> set[str]:
     return {str(ast.literal_eval(plain or message)) for plain, _context, message in calls}
 
 
+def is_console_module(path: Path) -> bool:
+    """Return whether a module shows pages of the operators' console; /ops is an API."""
+    if path.parts[:2] == ("config", "console"):
+        return path.parts[2] != "ops"
+    return path.name.startswith("admin") and path.parts[0] != "tests"
+
+
+def untranslated_in_console(source: str) -> list[str]:
+    """Return the texts that a module of the console shows and that are in no call of a translation function."""
+    shown: list[ast.expr | None] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            shown += [keyword.value for keyword in node.keywords if keyword.arg in SHOWN_KEYWORDS]
+            shown += node.args[FIRST_SHOWN_ARGUMENT[name] :][:1] if name in FIRST_SHOWN_ARGUMENT else []
+        elif isinstance(node, ast.Dict):
+            shown += [
+                value for key, value in zip(node.keys, node.values, strict=True) if getattr(key, "value", "") == "title"
+            ]
+        elif isinstance(node, ast.Assign) and {getattr(target, "id", "") for target in node.targets} & SHOWN_NAMES:
+            shown.append(node.value)
+    parts = [part for value in shown for part in (value.values if isinstance(value, ast.JoinedStr) else [value])]
+    texts = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
+    return [text for text in texts if re.search("[A-Za-z]{2}", text)]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_message_is_translated(language: str) -> None:
     entries = catalogue(language)
@@ -99,7 +129,7 @@ def test_the_compiled_catalogue_is_that_of_the_source(language: str) -> None:
 
 
 def test_no_marked_message_is_missing_in_the_catalogues() -> None:
-    modules = [ROOT / path for path in python_files() if path.parts[0] != "tests" and path.parts[:2] != ("config", "console")]
+    modules = [ROOT / path for path in python_files() if path.parts[0] != "tests"]
     pages = [path for path in TEMPLATES.rglob("*.html") if path.relative_to(TEMPLATES).parts[0] not in ENGLISH_ONLY]
     marked = set().union(*map(marked_in_python, modules), *map(marked_in_template, pages))
     for language in LANGUAGES:
@@ -116,6 +146,25 @@ def test_the_templates_show_only_text_that_can_be_translated(folder: str) -> Non
     }
 
     assert found == {}
+
+
+def test_the_modules_of_the_console_show_only_text_that_can_be_translated() -> None:
+    modules = [path for path in python_files() if is_console_module(path)]
+    found = {str(path): texts for path in modules if (texts := untranslated_in_console((ROOT / path).read_text()))}
+
+    assert len(modules) > 20
+    assert found == {}
+
+
+def test_text_outside_of_translation_functions_is_found() -> None:
+    source = """
+site_header = index_title = "Status"
+{"title": f"Trace {number}", "name": "page"}
+action(description="Pause", name="pause", label=_("Reason"))
+model_admin.message_user(request, f"{row.pk}: {reason}")
+messages.add_message(request, messages.INFO, "Done")
+"""
+    assert sorted(untranslated_in_console(source)) == ["Done", "Pause", "Status", "Trace "]
 
 
 def test_text_outside_of_translation_tags_is_found() -> None:

@@ -24,9 +24,6 @@ logger = logging.getLogger(__name__)
 SIGN_IN_OPERATION = "operators.sign_in"
 ADDRESS_EXEMPTION_PERIOD = timedelta(days=30)  # how long an address is exempt from the limits after a sign-in
 MAX_SIGN_INS_READ = 200
-SECOND_FACTOR_RESET_HINT = (
-    "`manage.py reset_second_factor` lets an operator set up a new authenticator app and new recovery codes."
-)
 FAILED_SIGN_IN_RETENTION_TIER = "pro"  # failed sign-ins are stored for 90 days, since anybody can cause them
 
 

@@ -6,7 +6,7 @@ Between the two steps the browser's session remembers for ten minutes who entere
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import segno
 from django import forms
@@ -20,6 +20,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.generic.edit import FormView
@@ -28,6 +30,9 @@ from config.console.models import SecondFactor
 from config.console.operators import audit
 from workspaces.models import User
 from workspaces.sign_in.sessions import SignInMethod, sign_in_method, sign_in_user
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 PENDING_SESSION_KEY = "pending_operator"  # in the session: {"user", "at", "next", "device"}
 PENDING_TTL = timedelta(minutes=10)
@@ -74,7 +79,7 @@ class CodeForm(forms.Form):
 
     code = forms.CharField(
         max_length=40,
-        label="Code",
+        label=_("Code"),
         widget=forms.TextInput({"autocomplete": "one-time-code", "autofocus": True, "spellcheck": "false"}),
     )
 
@@ -84,13 +89,13 @@ class SecondFactorStep(FormView):
     """Base class of the sign-in pages that an operator sees after the right password."""
 
     form_class = CodeForm
-    title = ""
+    title: StrOrPromise = ""
     user: User
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         user = _pending_user(request)
         if user is None:
-            messages.info(request, "Sign in with your name and password first.")
+            messages.info(request, gettext("Sign in with your name and password first."))
             return redirect("admin:login")
         self.user = user
         return super().dispatch(request, *args, **kwargs)
@@ -107,7 +112,7 @@ class SecondFactorStep(FormView):
 
         If the code is wrong, record a failed sign-in, add a form error, and return None.
         """
-        problem = "This code is wrong or was already used."
+        problem = gettext("This code is wrong or was already used.")
         with transaction.atomic():
             device = SecondFactor.objects.select_for_update().filter(user=self.user, **wanted).first()
             allowed, _ = device.verify_is_allowed() if device else (True, None)
@@ -116,7 +121,7 @@ class SecondFactorStep(FormView):
         if allowed:
             audit.record_failed_sign_in(self.request, self.user.get_username(), reason="wrong_code")
         else:
-            problem = "Too many wrong codes. Wait a while, then try again; the wait grows with each wrong code."
+            problem = gettext("Too many wrong codes. Wait a while, then try again; the wait grows with each wrong code.")
         form.add_error("code", problem)
         return None
 
@@ -125,7 +130,7 @@ class CodeStep(SecondFactorStep):
     """The second sign-in page of an operator in the console, which asks for an app's code or a recovery code."""
 
     template_name = "admin/second_factor.html"
-    title = "Second factor"
+    title = _("Second factor")
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not _has_second_factor(self.user):
@@ -139,8 +144,11 @@ class CodeStep(SecondFactorStep):
             return self.form_invalid(form)
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
         if not form.cleaned_data["code"].strip().isdecimal():
-            left = device.recovery_codes_left
-            messages.warning(self.request, f"That was a recovery code; {left} are left. {audit.SECOND_FACTOR_RESET_HINT}")
+            warning = gettext(
+                "That was a recovery code; %(number)s are left. `manage.py reset_second_factor` lets an operator set up "
+                "a new authenticator app and new recovery codes."
+            )
+            messages.warning(self.request, warning % {"number": device.recovery_codes_left})
         return HttpResponseRedirect(next_page)
 
 
@@ -148,7 +156,7 @@ class SecondFactorSetUpStep(SecondFactorStep):
     """The sign-in page for an operator who has no second factor yet: sets up the authenticator app, shows recovery codes."""
 
     template_name = "admin/second_factor_set_up.html"
-    title = "Set up your second factor"
+    title = _("Set up your second factor")
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         user = _pending_user(request)
@@ -171,7 +179,7 @@ class SecondFactorSetUpStep(SecondFactorStep):
         codes = device.mark_confirmed_and_issue_codes()
         audit.record_second_factor_change(self.request, self.user, "operators.set_up_second_factor")
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
-        shown = {**admin.site.each_context(self.request), "title": "Recovery codes", "codes": codes}
+        shown = {**admin.site.each_context(self.request), "title": gettext("Recovery codes"), "codes": codes}
         return render(self.request, "admin/recovery_codes.html", {**shown, "next_page": next_page})
 
     def _device(self) -> SecondFactor:
@@ -208,6 +216,9 @@ def _sign_in(request: HttpRequest, user: User, *, by: SignInMethod) -> None:
     if failures:
         messages.warning(
             request,
-            f"Failed attempts to sign in with your name since your last sign-in: {failures}. "
-            "If they were not yours, somebody may be guessing your password.",
+            gettext(
+                "Failed attempts to sign in with your name since your last sign-in: %(number)s. "
+                "If they were not yours, somebody may be guessing your password."
+            )
+            % {"number": failures},
         )

@@ -21,6 +21,7 @@ from axes.models import AccessAttempt
 from django.conf import settings
 from django.db.models import Max, QuerySet, Sum
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext, ngettext
 
 from config import metrics
 from config.api.errors import RateLimited
@@ -69,7 +70,8 @@ def locked_out_page(request: HttpRequest, response: HttpResponse | None = None, 
     """Return the error page for a sign-in that is refused after too many wrong passwords (AXES_LOCKOUT_CALLABLE)."""
     wait = getattr(request, "sign_in_wait", 0) or int(settings.AXES_COOLOFF_TIME.total_seconds())
     error = RateLimited(
-        "Too many failed sign-in attempts.", suggested_action=f"Wait for {_duration_text(wait)}, then try again."
+        gettext("Too many failed sign-in attempts."),
+        suggested_action=gettext("Wait for %(time)s, then try again.") % {"time": _duration_text(wait)},
     )
     page = api_error_page(request, error)
     page["Retry-After"] = str(wait)
@@ -108,5 +110,5 @@ def _has_signed_in_from(name: str, address: str | None) -> bool:
 
 def _duration_text(seconds: int) -> str:
     if seconds >= 120:
-        return f"{math.ceil(seconds / 60)} minutes"
-    return f"{seconds} second{'' if seconds == 1 else 's'}"
+        return gettext("%(number)s minutes") % {"number": math.ceil(seconds / 60)}
+    return ngettext("%(number)s second", "%(number)s seconds", seconds) % {"number": seconds}

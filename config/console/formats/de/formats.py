@@ -1,0 +1,5 @@
+"""The German date format of the operators' admin site, with seconds and time zone, so that it compares with logs."""
+
+from __future__ import annotations
+
+DATETIME_FORMAT = "Y-m-d H:i:s e"

@@ -1,0 +1,1 @@
+"""The package of the date formats of the operators' admin site in Spanish."""
