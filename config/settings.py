@@ -170,7 +170,7 @@ if PRODUCTION:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 
-# Pages for people are in these languages (config/pages/language.py). The API, the console and the logs are in English.
+# Pages for people are in these languages (config/pages/language.py). The API, commands and logs are in English.
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("es", "Español")]
 LOCALE_PATHS = [BASE_DIR / "config" / "locale"]

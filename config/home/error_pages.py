@@ -7,15 +7,12 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
-from django.views.csrf import csrf_failure as django_csrf_failure
 from django.views.defaults import permission_denied as django_permission_denied
 
 from config.api import errors
 from config.api.error_handlers import error_response
 from config.pages.language import PAGE_PATH_PREFIXES
 from workspaces.workspace_page import api_error_page
-
-ADMIN = "/admin/"
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -25,7 +22,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def permission_denied(request: HttpRequest, exception: Exception) -> Any:
     """Error page or JSON error for status 403 (handler403), depending on the path."""
-    if request.path.startswith((ADMIN, *PAGE_PATH_PREFIXES)):
+    if request.path.startswith(PAGE_PATH_PREFIXES):
         return django_permission_denied(request, exception)
     return error_response(errors.Forbidden())
 
@@ -54,6 +51,4 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
             suggested_action=_("Go back, reload the page and submit the form again."),
         )
         return api_error_page(request, error)
-    if request.path.startswith(ADMIN):
-        return django_csrf_failure(request, reason)
     return error_response(errors.Forbidden())

@@ -15,9 +15,9 @@ from django.utils.cache import patch_vary_headers
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
-# The first parts of the paths of pages; the operators' console and the pages of the API's document stay in English.
+# The first parts of the paths of pages; the pages of the API's document stay in English.
 # The service worker names the language of the page that it keeps.
-PAGE_PATH_PREFIXES = ("/dashboard/", "/oauth/authorize", "/oauth/device", "/service-worker.js")
+PAGE_PATH_PREFIXES = ("/admin/", "/dashboard/", "/oauth/authorize", "/oauth/device", "/service-worker.js")
 # How Django's date patterns continue after a day of the month: "24. November 2026", "24 de noviembre de 2026".
 DATE_PATTERNS = {
     "de": (("j M", "j. M"), ("j F", "j. F")),

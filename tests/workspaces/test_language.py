@@ -62,7 +62,7 @@ def test_the_api_answers_in_english(api: ApiClient, workspace: Workspace) -> Non
         assert {**german, "trace_id": ""} == {**english, "trace_id": ""}
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/openapi.json", "/admin/login/", "/healthz", "/dashboardx"])
+@pytest.mark.parametrize("path", ["/nowhere", "/openapi.json", "/healthz", "/dashboardx", "/administration"])
 def test_what_is_no_page_for_people_is_in_english(db: None, path: str) -> None:
     answer = Client().get(path, headers=GERMAN)
 
