@@ -14,12 +14,12 @@ from tests.browser.full_workspace import FullWorkspace
 from tests.browser.page_checks import PageChecker
 from tests.browser.service import Service, Workspace
 
-NAME, PROPOSER, APPROVER = "operator", "proposer", "approver"
+NAME, PROPOSER, APPROVER, GERMAN_OPERATOR = "operator", "proposer", "approver", "german-operator"
 PASSWORD = "correct horse battery staple"
 DJANGO_VIOLATIONS = {"label-title-only"}  # the label of the search field of Django's admin is a picture
 CREATE_OPERATORS = f"""
 from workspaces.models import User
-for name in {NAME, PROPOSER, APPROVER}:
+for name in {NAME, PROPOSER, APPROVER, GERMAN_OPERATOR}:
     User.objects.create_superuser(username=name, email=name + "@demo.invalid", password={PASSWORD!r})
 """
 
@@ -43,20 +43,7 @@ def test_an_operator_signs_in_and_opens_admin_pages(
     page.get_by_role("link", name="I have stored them").click()
     expect(page.get_by_role("link", name="Sign out").or_(page.get_by_role("button", name="Log out"))).to_be_visible()
     checker.check(page, "console")
-    for name, path in {
-        "console-posts": "posts/postgroup/",
-        "console-post": f"posts/postgroup/{full_workspace.ids['published']}/change/",
-        "console-deliveries": "webhooks/delivery/",
-        "console-workspaces": "workspaces/workspace/",
-        "console-corrections": "billing/correction/",
-        "console-found": "find/?q=rye",
-        "console-late-posts": "late-posts/",
-        "console-statement": f"statement/{full_workspace.workspace.id}/",
-    }.items():
-        answer = page.goto(f"/admin/{path}")
-        assert answer is not None
-        assert answer.status == 200, path
-        checker.check(page, name, ignored_rules=DJANGO_VIOLATIONS)
+    check_console_pages(page, full_workspace, checker)
     check_an_action(page, checker)
 
     checker.check(open_code_page(open_page), "console-second-factor")
@@ -70,6 +57,20 @@ def test_an_operator_signs_in_and_opens_admin_pages(
     refused.keyboard.press("Enter")
     expect(refused.get_by_text("This code is wrong")).to_be_visible()
     checker.check(refused, "console-wrong-code")
+
+
+def test_admin_pages_in_german_pass_the_checks(
+    open_page: OpenPage, full_workspace: FullWorkspace, checker: PageChecker
+) -> None:
+    checker.check(open_page("/admin/", signed_in=False, locale="de-DE"), "german-console-sign-in")
+    page = sign_in(open_page, GERMAN_OPERATOR)
+    page.goto("/dashboard/language")
+    page.get_by_label("Language").select_option(label="Deutsch")
+    page.get_by_role("button", name="Save").click()
+    page.goto("/admin/")
+    expect(page.get_by_role("heading", name="Zustand des Dienstes")).to_be_visible()
+    checker.check(page, "german-console")
+    check_console_pages(page, full_workspace, checker, prefix="german-")
 
 
 def test_a_correction_counts_once_a_second_operator_approves_it(open_page: OpenPage, workspace: Workspace) -> None:
@@ -92,6 +93,24 @@ def test_a_correction_counts_once_a_second_operator_approves_it(open_page: OpenP
     expect(approver.get_by_role("row", name="A second invoice")).to_contain_text("Approved")
     customer = open_page(f"/dashboard/workspaces/{workspace.id}/usage")
     expect(customer.locator("main")).to_contain_text("A second invoice")
+
+
+def check_console_pages(page: Page, full_workspace: FullWorkspace, checker: PageChecker, prefix: str = "") -> None:
+    """Open lists, rows and pages of the console, and check each of them; screenshots have the prefix."""
+    for name, path in {
+        "console-posts": "posts/postgroup/",
+        "console-post": f"posts/postgroup/{full_workspace.ids['published']}/change/",
+        "console-deliveries": "webhooks/delivery/",
+        "console-workspaces": "workspaces/workspace/",
+        "console-corrections": "billing/correction/",
+        "console-found": "find/?q=rye",
+        "console-late-posts": "late-posts/",
+        "console-statement": f"statement/{full_workspace.workspace.id}/",
+    }.items():
+        answer = page.goto(f"/admin/{path}")
+        assert answer is not None
+        assert answer.status == 200, path
+        checker.check(page, f"{prefix}{name}", ignored_rules=DJANGO_VIOLATIONS)
 
 
 def check_an_action(page: Page, checker: PageChecker) -> None:
