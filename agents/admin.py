@@ -77,5 +77,5 @@ class OAuthClientAdmin(ReadOnlyAdmin):
 class OAuthGrantAdmin(ReadOnlyAdmin):
     list_display = ("id", "client", "agent", "resource", "expires_at", "ended_at", "last_used_at")
     list_select_related = ("client", "agent")
-    finds = {"agt": "agent_id", "ocl": "client_id"}
+    indexed_lookups = {"agt": "agent_id", "ocl": "client_id"}
     secrets = ("code_sha256", "code_challenge")
