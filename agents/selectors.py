@@ -18,7 +18,7 @@ from workspaces.models import Workspace
 MAX_AGENTS_OF_CLIENT = 3  # that are offered to be connected again
 
 
-def agents_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
+def list_agents(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
     """Agent query: return the workspace's agents, revoked ones included, newest first. Raises NotFound."""
     require_access(caller, workspace_id, None, write=False)
     return paginate_newest_first(Agent.objects.filter(workspace_id=workspace_id), limit=limit, cursor=cursor)

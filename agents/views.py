@@ -49,7 +49,7 @@ class AgentViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_response_body("agents", selectors.agents_of_workspace(caller=call.caller, **call.query)))
+        return Reply(page_response_body("agents", selectors.list_agents(caller=call.caller, **call.query)))
 
     @operation(
         "agents.create",

@@ -32,7 +32,7 @@ def require_person_who_may_read_posts(caller: Caller, workspace_id: str, *, writ
         raise UserSessionRequired()
 
 
-def feeds_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[CalendarFeed]:
+def list_calendar_feeds(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[CalendarFeed]:
     """Calendar feed query: return a page of a workspace's feeds, newest first. Raises UserSessionRequired, NotFound."""
     require_person_who_may_read_posts(caller, workspace_id, write=False)
     return paginate_newest_first(_feeds().filter(member__workspace_id=workspace_id), limit=limit, cursor=cursor)

@@ -15,7 +15,7 @@ from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import PageQuery, page_response_body
 from config.api.policies import Idempotency
 from config.api.views import OperationViewSet, require_safe_with_json_error
-from posts.calendar_feed_selectors import feed_with_id, feed_with_token, feeds_of_workspace, targets_in_feed
+from posts.calendar_feed_selectors import feed_with_id, feed_with_token, list_calendar_feeds, targets_in_feed
 from posts.icalendar_text import icalendar_text
 from posts.serializers.calendar_feeds import (
     CalendarFeedEnvelope,
@@ -43,7 +43,7 @@ class CalendarFeedViewSet(OperationViewSet):
         errors=("USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
     def list_feeds(self, call: Call, workspace_id: str) -> Reply:
-        page = feeds_of_workspace(caller=call.caller, workspace_id=workspace_id, **call.query)
+        page = list_calendar_feeds(caller=call.caller, workspace_id=workspace_id, **call.query)
         return Reply(page_response_body("calendar_feeds", page))
 
     @operation(

@@ -37,7 +37,7 @@ def get_series(*, caller: Caller, series_id: str, scope: str | AnyScope = "posts
     return _shown(series)
 
 
-def series_of_workspace(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Series]:
+def list_series(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Series]:
     """Query a page of a workspace's series, newest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = _as_ended_with_agent(Series.objects.filter(workspace_id=workspace_id))

@@ -26,7 +26,7 @@ from posts.serializers.series import (
     UpdateSeriesSerializer,
 )
 from posts.series_json import series_json
-from posts.series_selectors import get_series, series_of_workspace, upcoming_occurrences_by_series_id
+from posts.series_selectors import get_series, list_series, upcoming_occurrences_by_series_id
 from posts.services.series import SeriesEdit, create_series, end_series, skip_occurrence, update_series
 from posts.services.series_occurrences import cancel_or_edit_scheduled_posts
 
@@ -71,7 +71,7 @@ class SeriesViewSet(OperationViewSet):
         responses={200: SeriesPageSerializer},
     )
     def list_series(self, call: Call) -> Reply:
-        page = series_of_workspace(caller=call.caller, **call.query)
+        page = list_series(caller=call.caller, **call.query)
         upcoming = upcoming_occurrences_by_series_id(page.rows)
         shown = Page([series_json(series, upcoming[series.id]) for series in page.rows], page.next_cursor)
         return Reply(body=page_response_body("series", shown))

@@ -118,7 +118,7 @@ class ScheduledTarget(Protocol):
 
 
 def shown_scheduled_at(targets: Iterable[ScheduledTarget]) -> datetime | None:
-    """Return the time that a post group shows: the earliest of its targets whose status is unfinished.
+    """Return, by the statuses of its targets, which time a post group shows: the earliest of the unfinished targets.
 
     If all are finished, that of those not cancelled, and if all are cancelled, of all. None if none of them has a time.
     """

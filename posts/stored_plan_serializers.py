@@ -122,7 +122,10 @@ CommitPlanPreview = dry_run_serializer_class(
 
 
 def validated_fields_of_request_to_plan(operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Validate the body of the operation in a POST /plans request. Raises ValidationError for fields of `request`."""
+    """Validate the operation's body in a POST /plans request with the serializer of the operation.
+
+    Raises ValidationError for fields of `request`.
+    """
     try:
         given = shared_serializer_instance(PLANNED_OPERATIONS[operation].body).run_validation(request)
     except serializers.ValidationError as error:

@@ -108,7 +108,7 @@ class UpdateCapsSerializer(WriteBody):
 
 
 class UpdateCapsRequestShown(UpdateCapsSerializer):
-    """The API representation of a request to change a workspace's monthly caps, as the response to a dry run repeats it."""
+    """The API representation of a workspaces.update_caps request, as the response to its dry run repeats it."""
 
     dry_run = None  # type: ignore[assignment]
     workspace_id = fields.Identifier("wrk")

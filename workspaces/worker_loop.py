@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from config.jobs.worker_loop import WorkerLoop
-from workspaces.services.mail import MAIL_LOOP, claim_mail, send_claimed_mail
+from workspaces.services.mail import MAIL_LOOP, claim_next_mail, send_claimed_mail
 
 
 class MailLoop(WorkerLoop):
@@ -12,7 +12,7 @@ class MailLoop(WorkerLoop):
     name = MAIL_LOOP
 
     def run_once(self) -> bool:
-        mail = claim_mail()
+        mail = claim_next_mail()
         if mail is None:
             return False
         send_claimed_mail(mail)

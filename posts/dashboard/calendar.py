@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.calendar_days import SPAN_OF_VIEW, date_from_query, span_of_week
-from posts.dashboard.calendar_entries import CalendarEntry, render_calendar_entries
+from posts.dashboard.calendar_entries import RenderedCalendarEntry, render_calendar_entries
 from posts.dashboard.calendar_slots import EmptySlot, empty_slots_by_day
 from posts.dashboard.listing import calendar_filters_from_query, post_filter_choices
 from posts.dashboard.saved_filters import saved_filters_context
@@ -33,7 +33,7 @@ class CalendarHour:
 
     hour: int
     when: str
-    entries: list[CalendarEntry]
+    entries: list[RenderedCalendarEntry]
     slots: list[EmptySlot]
     is_now: bool
 
@@ -46,7 +46,7 @@ class CalendarDay:
     """
 
     date: date
-    entries: list[CalendarEntry]
+    entries: list[RenderedCalendarEntry]
     total: int
     inside: bool
     now: datetime
@@ -73,11 +73,11 @@ class CalendarDay:
         return "" if self.is_over or at.date() != self.date else f"{at:%Y-%m-%dT%H:%M}"
 
     @property
-    def past_entries(self) -> list[CalendarEntry]:
+    def past_entries(self) -> list[RenderedCalendarEntry]:
         return [each for each in self.entries if each.local_time <= self.now]
 
     @property
-    def later_entries(self) -> list[CalendarEntry]:
+    def later_entries(self) -> list[RenderedCalendarEntry]:
         return [each for each in self.entries if each.local_time > self.now]
 
     @property
@@ -134,7 +134,7 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
         skip=per_day * (day_page - 1),
     )
     totals = {group.day: group.on_day for group in groups}
-    entries: dict[date, list[CalendarEntry]] = {}
+    entries: dict[date, list[RenderedCalendarEntry]] = {}
     marks = AccountMarks(page, (target for group in groups for target in group.targets))
     for entry in render_calendar_entries(page, groups, marks, characters=79 if view == "day" else 60):
         entries.setdefault(entry.local_time.date(), []).append(entry)

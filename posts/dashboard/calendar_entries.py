@@ -46,7 +46,7 @@ _Target = TypeVar("_Target", bound=MovableTarget)
 
 
 @dataclass(frozen=True)
-class CalendarEntry:
+class RenderedCalendarEntry:
     """A post at one of the times of its targets, as HTML for the calendar."""
 
     local_time: datetime
@@ -55,7 +55,7 @@ class CalendarEntry:
 
 def render_calendar_entries(
     page: WorkspacePage, posts: Sequence[CalendarPost], marks: AccountMarks, *, characters: int
-) -> list[CalendarEntry]:
+) -> list[RenderedCalendarEntry]:
     """Return calendar entries as HTML for posts of `list_first_posts_of_each_day`, with `characters` of their texts at most.
 
     One query reads the thumbnails of their first files.
@@ -80,7 +80,7 @@ class _EntryRenderer:
         self._label = cache(status_in_words)
         self._move, self._move_at, self._no_text = _("Move…"), _("Move the post of %(time)s…"), _("(no text)")
 
-    def render_entry(self, post: CalendarPost, thumbnail: str) -> CalendarEntry:
+    def render_entry(self, post: CalendarPost, thumbnail: str) -> RenderedCalendarEntry:
         local_time = timezone.localtime(post.shown_at, self._page.zone)
         targets = targets_at_moment(post.targets, post.moment)
         reason = reason_not_to_move(self._page, post.status, targets)
@@ -104,7 +104,7 @@ class _EntryRenderer:
             format_html('<img src="{}" alt="" width="32" height="32" loading="lazy">', thumbnail) if thumbnail else "",
             self._move_link(move, local_time) if move else "",
         )
-        return CalendarEntry(local_time, html)
+        return RenderedCalendarEntry(local_time, html)
 
     def _address_of_move(self, post: CalendarPost) -> str:
         """Return the address of the page that moves the targets of a post with this entry's time."""

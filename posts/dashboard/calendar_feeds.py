@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from posts.calendar_feed_selectors import MAX_TARGETS_AHEAD, MAX_TARGETS_BEFORE, feeds_of_workspace
+from posts.calendar_feed_selectors import MAX_TARGETS_AHEAD, MAX_TARGETS_BEFORE, list_calendar_feeds
 from posts.models import CalendarFeed
 from posts.services.calendar_feeds import CreatedFeed, create_calendar_feed, delete_calendar_feed
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
@@ -26,7 +26,7 @@ def list_or_create_calendar_feeds(page: WorkspacePage) -> HttpResponse:
     if page.request.method == "POST" and submit_once(page, CREATE_OPERATION, create)[1]:
         message = _("This calendar feed was already created and shown. If nobody saved its address, delete it.")
         return page.success_redirect(message, "calendar-feeds")
-    found = feeds_of_workspace(
+    found = list_calendar_feeds(
         caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
     )
     return page.render(

@@ -265,7 +265,7 @@ def _parse_object(text: str) -> dict[str, Any]:
 
 
 def _parse_local_time(text: str) -> datetime | None:
-    """Parse what was entered in the schedule form's datetime-local field; return None for an invalid date or time."""
+    """Return the local time entered in the schedule form's datetime-local field, or None for an invalid date or time."""
     try:
         local_time = datetime.fromisoformat(text) if _LOCAL_TIME.fullmatch(text) else None
     except ValueError:  # well-formed, but no valid date or time

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS, get_adapter, platform_label
-from agents.selectors import agents_of_workspace
+from agents.selectors import list_agents
 from posts import selectors
 from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.chosen_posts import chosen_posts_context
@@ -114,7 +114,7 @@ def calendar_filters_from_query(page: WorkspacePage) -> CalendarFilters:
 def post_filter_choices(page: WorkspacePage) -> dict[str, Any]:
     """Return the accounts, platforms and agents by which the dashboard's list of posts and its calendar can be filtered."""
     accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id)
-    agents = agents_of_workspace(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
+    agents = list_agents(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
     platforms = sorted({(account.platform, get_adapter(account.platform).label) for account in accounts})
     labelled = [(account, _account_label(account)) for account in accounts]
     return {"accounts": labelled, "agents": agents, "platforms": platforms}

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from config.api.errors import ApiError, PlanChanged, missing_or_foreign_id_error
 from config.api.plan import accept_only_plan_with_hash
 from config.pages.sentences import PageRefusal, error_sentences
-from posts import selectors
+from posts import selectors, series_selectors
 from posts.dashboard.copied_content import request_fields_to_copy_post
 from posts.dashboard.inputs import get_post_group_of_workspace, parse_moment, validated_page_input
 from posts.dashboard.series_form import SeriesForm, initial_of_new_series, initial_of_series
@@ -22,7 +22,7 @@ from posts.dashboard.series_rule import rule_in_words
 from posts.models import Series
 from posts.serializers.series import CreateSeriesSerializer, UpdateSeriesSerializer
 from posts.series_posts import texts_of_series
-from posts.series_selectors import get_series, series_of_workspace, upcoming_occurrences_by_series_id
+from posts.series_selectors import get_series, upcoming_occurrences_by_series_id
 from posts.services.series import (
     SeriesEdit,
     create_series,
@@ -44,7 +44,7 @@ CHANGED_MESSAGE = gettext_lazy("Something was changed since the preview, by you 
 def list_series(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that lists the series of a workspace, newest first."""
     cursor = page.request.GET.get("cursor")
-    found = series_of_workspace(caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=cursor)
+    found = series_selectors.list_series(caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=cursor)
     upcoming = upcoming_occurrences_by_series_id(found.rows)
     shown = [
         (each, rule_in_words(each.rrule, ZoneInfo(each.timezone)), upcoming[each.id][:1], _refused(upcoming[each.id]))

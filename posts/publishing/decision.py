@@ -11,7 +11,7 @@ from which the status of a finished target follows. "May be out" means that it i
 | PostNotFound            | TakeStep: send again, `disproved`; Wait while the request may still act                     |
 | the same, with `error`  | the same, but `maybe_sent`, if a person has just asked to send again; else OutcomeUnknown   |
 | TokenExpired            | as Transient, since the engine renews tokens once per claim before it asks for a decision   |
-| TokenRenewal            | TakeStep: the same step; Wait if another worker is renewing the tokens                      |
+| TokensRenewed           | TakeStep: the same step; Wait if another worker is renewing the tokens                      |
 | ContentRejected         | Finish failed if nothing can be out or the rejection proves it; else unconfirmed            |
 | Transient, RateLimited  | Retry while attempts are left; then Finish failed, or unconfirmed if the post may be out    |
 | OutcomeUnknown          | Retry while attempts are left, unless nobody can find out; then Finish unconfirmed          |
@@ -39,7 +39,7 @@ from posts.publishing.decision_types import (
     TakeStep,
     TargetProblem,
     TargetState,
-    TokenRenewal,
+    TokensRenewed,
     Wait,
 )
 from posts.states import Certainty
@@ -59,7 +59,7 @@ def decide(state: TargetState, fact: Fact) -> Decision:
             return _step_done(state, fact)
         case PostNotFound():
             return _searched(state, fact)
-        case TokenRenewal():
+        case TokensRenewed():
             if fact.ends_at:
                 return Wait(fact.ends_at, state.certainty, unanswered=state.in_doubt)
             return TakeStep(state.certainty, unanswered=state.unanswered)
@@ -95,7 +95,7 @@ def _certainty_after_step(state: TargetState, progress: Progress) -> Certainty:
 
 
 def _certainty_if_absent(state: TargetState) -> Certainty:
-    """Return, for a decision, the certainty once it is proven that the step in doubt has published nothing."""
+    """Return how certain it is that the target was sent, once it is proven that the step in doubt has published nothing."""
     if state.published:
         return Certainty.CONFIRMED
     return Certainty.SENT if state.segments else Certainty.DISPROVED

@@ -84,7 +84,7 @@ class PostNotFound:
 
 
 @dataclass(frozen=True)
-class TokenRenewal:
+class TokensRenewed:
     """The fact that the account's OAuth tokens were renewed, or that another worker will have done so at about `ends_at`."""
 
     ends_at: datetime | None = None
@@ -97,7 +97,7 @@ class AttemptBegins:
     losses: int
 
 
-Fact = Published | Progress | PostNotFound | TokenRenewal | AttemptBegins | TargetProblem | errors.PlatformError
+Fact = Published | Progress | PostNotFound | TokensRenewed | AttemptBegins | TargetProblem | errors.PlatformError
 
 
 @dataclass(frozen=True)

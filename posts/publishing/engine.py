@@ -43,7 +43,7 @@ from posts.attached_media import AttachedMediaDeleted, media_files_for_adapter
 from posts.models import PostTarget
 from posts.publishing.attempts import LEASE, Attempt
 from posts.publishing.decision import decide, finish_unconfirmed
-from posts.publishing.decision_types import Decision, Fact, Finish, PostNotFound, TakeStep, TokenRenewal
+from posts.publishing.decision_types import Decision, Fact, Finish, PostNotFound, TakeStep, TokensRenewed
 from posts.publishing.outcomes import (
     ClaimLost,
     mark_unconfirmed_as_published,
@@ -204,13 +204,13 @@ def _renew_tokens(attempt: Attempt) -> Fact:
     renewed = _answer_or_error(lambda: renew_or_await_tokens(account_id=account_id, stale=stale), unexpected)
     close_connection_before_waiting()
     if isinstance(renewed, RenewalInProgress):
-        return TokenRenewal(timezone.now() + timedelta(seconds=renewed.retry_after or 1.0))
+        return TokensRenewed(timezone.now() + timedelta(seconds=renewed.retry_after or 1.0))
     if isinstance(renewed, errors.TokenExpired):
         return errors.ReauthRequired(renewed.message, suggested_action=renewed.suggested_action)
     if isinstance(renewed, errors.PlatformError):
         return renewed
     attempt.grant = renewed
-    return TokenRenewal()
+    return TokensRenewed()
 
 
 def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:

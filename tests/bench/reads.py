@@ -26,7 +26,7 @@ from posts.models import PostTarget, Series
 from posts.navigation import count_posts_awaiting_approval
 from posts.publishing.attempts import LEASE, claim_targets
 from posts.selectors import get_post_group, posts_awaiting_approval, search_posts
-from posts.series_selectors import series_of_workspace, upcoming_occurrences_by_series_id
+from posts.series_selectors import list_series, upcoming_occurrences_by_series_id
 from posts.slot_choice import next_slots
 from tests.bench import history
 from tests.bench.history import LARGE
@@ -52,7 +52,7 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
         "calendar (a day)": lambda: list_first_posts_of_each_day(**here, window=one_day, zone=ZoneInfo("UTC"), per_day=50),
         "calendar feed": lambda: targets_in_feed(workspace_id),
         "GET /accounts/{id}/slots/next": lambda: next_slots(account, count=10),
-        "GET /series": lambda: upcoming_occurrences_by_series_id(series_of_workspace(**here, limit=50).rows),
+        "GET /series": lambda: upcoming_occurrences_by_series_id(list_series(**here, limit=50).rows),
         "GET /posts/{id}": lambda: get_post_group(caller=caller, post_group_id=post_group_id).targets.all()[:],
         "GET /posts/search": lambda: search_posts(**here, status="published", limit=50),
         "approvals": lambda: posts_awaiting_approval(**here, limit=50),

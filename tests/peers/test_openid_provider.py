@@ -29,7 +29,7 @@ def issuer(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         settings.OIDC_CLIENT_ID = settings.OIDC_AUDIENCE = "the-service"
         settings.OIDC_CLIENT_SECRET, settings.OIDC_STAFF_CLAIM = "a secret", "groups=operators"
         settings.OUTBOUND_ALLOW_LOOPBACK = True
-        published.provider_of_issuer.cache_clear()
+        published.cached_provider_of_issuer.cache_clear()
         yield settings.OIDC_ISSUER
 
 

@@ -21,7 +21,7 @@ def use_provider(settings: Any, provider: FakeOpenIdProvider) -> None:
     settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
     settings.SIGN_IN_BY_EMAIL = False  # its default with a provider
     settings.OUTBOUND_ALLOW_LOOPBACK = True
-    published.provider_of_issuer.cache_clear()
+    published.cached_provider_of_issuer.cache_clear()
 
 
 def new_browser() -> Client:

@@ -17,7 +17,7 @@ from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, reco
 
 
 class SnippetForm(forms.ModelForm):
-    """The dashboard form of one snippet of the workspace."""
+    """The form of one snippet on the dashboard's page of snippets."""
 
     marks_needed = True
 

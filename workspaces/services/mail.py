@@ -49,7 +49,7 @@ def queue_sign_in_mail(*, to: str, next_page: str) -> None:
     wake_worker_loop_after_commit(MAIL_LOOP)
 
 
-def claim_mail() -> OutgoingMail | None:
+def claim_next_mail() -> OutgoingMail | None:
     """Reserve for this worker the queued e-mail that has been due longest.
 
     E-mails that were tried too often are marked as failed.

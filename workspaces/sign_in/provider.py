@@ -153,14 +153,14 @@ class OpenIdProvider:
 
 
 @lru_cache(maxsize=4)
-def provider_of_issuer(issuer: str) -> OpenIdProvider:
+def cached_provider_of_issuer(issuer: str) -> OpenIdProvider:
     """Return the OpenID provider of an issuer. This process has one such object for each issuer."""
     return OpenIdProvider(issuer)
 
 
 def configured_provider() -> OpenIdProvider:
     """Return the OpenID provider that the setting OIDC_ISSUER names."""
-    return provider_of_issuer(settings.OIDC_ISSUER)
+    return cached_provider_of_issuer(settings.OIDC_ISSUER)
 
 
 def _fetch(url: str) -> dict[str, Any]:

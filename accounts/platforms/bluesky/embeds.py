@@ -83,7 +83,10 @@ def fill_link_card(link: str, content: Content, progress: Progress) -> Progress:
 
 
 def upload_card_picture(server: Xrpc, progress: Progress) -> Progress:
-    """Upload the preview picture of a Bluesky link card. Raises TokenExpired, ReauthRequired, Transient."""
+    """Publishing step that uploads the preview picture of a Bluesky link card, and returns the next step.
+
+    Raises TokenExpired, ReauthRequired, Transient.
+    """
     state = progress.state
     card = {name: value for name, value in state["card"].items() if name != "thumb"}
     blob = _picture(server, state["picture"])

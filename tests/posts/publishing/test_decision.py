@@ -28,7 +28,7 @@ from posts.publishing.decision_types import (
     TakeStep,
     TargetProblem,
     TargetState,
-    TokenRenewal,
+    TokensRenewed,
     Wait,
 )
 from posts.states import Certainty
@@ -123,8 +123,8 @@ def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
             Progress("poll", ready_at=NOON, accepted=True),
             Wait(NOON, Certainty.MAYBE_SENT, Progress("poll", ready_at=NOON, accepted=True)),
         ),
-        (DOUBTED, TokenRenewal(NOON), Wait(NOON, Certainty.MAYBE_SENT, unanswered=True)),
-        (FIRST, TokenRenewal(NOON), Wait(NOON, Certainty.NOT_SENT, unanswered=False)),
+        (DOUBTED, TokensRenewed(NOON), Wait(NOON, Certainty.MAYBE_SENT, unanswered=True)),
+        (FIRST, TokensRenewed(NOON), Wait(NOON, Certainty.NOT_SENT, unanswered=False)),
         (FIRST, Progress("poll", accepted=True), TakeStep(Certainty.SENT, Progress("poll", accepted=True))),
         (FIRST, Progress("wait", ready_at=NOON), Wait(NOON, Certainty.NOT_SENT, Progress("wait", ready_at=NOON))),
         (DOUBTED, PostNotFound(), TakeStep(Certainty.DISPROVED, sends_again=True)),
@@ -134,7 +134,7 @@ def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
             PostNotFound(error=LOST),
             TakeStep(Certainty.MAYBE_SENT, sends_again=True),
         ),
-        (DOUBTED, TokenRenewal(), TakeStep(Certainty.MAYBE_SENT, unanswered=True)),
+        (DOUBTED, TokensRenewed(), TakeStep(Certainty.MAYBE_SENT, unanswered=True)),
         (DOUBTED, AttemptBegins(1), TakeStep(Certainty.MAYBE_SENT, unanswered=True)),
     ],
 )
