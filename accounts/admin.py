@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import Avatar, ConnectedAccount, ConnectionAttempt
 from accounts.platforms.registry import PLATFORMS
 from accounts.services.check import check_and_update_account
-from config.api.admin import ReadOnlyAdmin
-from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
+from config.pages.admin import ReadOnlyAdmin
+from config.pages.admin_actions import requires_confirmation, signed_in_operator_caller
 
 
 class PlatformFilter(admin.SimpleListFilter):

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent, ApiKey, ClaimToken, OAuthClient, OAuthGrant
 from agents.services import revoke_agent, revoke_key_as_operator
-from config.api.admin import ReadOnlyAdmin
-from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
+from config.pages.admin import ReadOnlyAdmin
+from config.pages.admin_actions import requires_confirmation, signed_in_operator_caller
 
 
 @admin.register(Agent)

@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.db.models import Q
 
 from auditlog.models import AuditEntry
-from config.api.admin import ReadOnlyAdmin
-from config.api.admin_search import TRACE
+from config.pages.admin import ReadOnlyAdmin
+from config.pages.admin_search import TRACE
 
 RESOURCE_PREFIXES = ("acc", "agt", "con", "dlv", "key", "med", "pgr", "usr")
 

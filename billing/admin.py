@@ -21,8 +21,8 @@ from billing.models import (
     UsageReport,
     UsageTotal,
 )
-from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
-from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
+from config.pages.admin import ReadOnlyAdmin, WaitingJobFilter
+from config.pages.admin_actions import requires_confirmation, signed_in_operator_caller
 
 
 def _by_agent(agent_id: str) -> Q:

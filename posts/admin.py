@@ -11,9 +11,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
-from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
-from config.api.admin_search import TRACE
+from config.pages.admin import ReadOnlyAdmin, WaitingJobFilter
+from config.pages.admin_actions import requires_confirmation, signed_in_operator_caller
+from config.pages.admin_search import TRACE
 from posts.models import CalendarFeed, ImportedRow, PostGroup, PostTarget, Series, StoredPlan
 from posts.services import cancel_post, resolve_unconfirmed_target, retry_post
 

@@ -12,14 +12,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from auditlog.models import AuditEntry
-from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
-from config.api.admin_actions import (
+from config.pages.admin import ReadOnlyAdmin, WaitingJobFilter
+from config.pages.admin_actions import (
     record_refused_admin_action,
     refusal_text,
     requires_confirmation,
     signed_in_operator_caller,
 )
-from config.api.admin_search import TRACE
+from config.pages.admin_search import TRACE
 from config.api.errors import ApiError
 from webhooks.models import FINISHED_DELIVERY_STATUSES, Delivery, DeliveryStatus, Event, SigningSecret
 from webhooks.services import replay_deliveries_as_operator
@@ -93,7 +93,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
             found = replay_deliveries_as_operator(caller=signed_in_operator_caller(request), **which)
         except ApiError as error:
             record_refused_admin_action(request, REPLAY_OPERATION, error)
-            self.message_user(request, refusal_text(error), messages.WARNING)
+            self.message_user(request, refusal_text(error, REPLAY_OPERATION), messages.WARNING)
             return
         numbers = {"replayed": found.replayed, "in_flight": found.in_flight, "remaining": found.remaining, **which}
         if "workspace_id" in which:

@@ -8,8 +8,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
-from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
+from config.pages.admin import ReadOnlyAdmin, WaitingJobFilter
+from config.pages.admin_actions import requires_confirmation, signed_in_operator_caller
 from workspaces.models import (
     EndedIdentity,
     Invitation,

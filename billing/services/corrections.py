@@ -85,7 +85,7 @@ def _locked_proposal(correction_id: str) -> Correction:
     if correction is None:
         raise NotFound(gettext_noop("There is no such correction."))
     if correction.status != Status.PROPOSED:
-        raise InvalidState(f"The correction is {correction.status}.")
+        raise InvalidState(gettext_noop("An operator has already approved or withdrawn this correction."))
     if correction.is_expired:
         raise InvalidState(
             gettext_noop("The correction was not approved within 14 days."),
@@ -133,7 +133,7 @@ def _require_spent(counter: MonthCounter | None, cents: int) -> None:
     spent = counter.settled_cents if counter else 0
     if spent + cents < 0:
         raise InvalidState(
-            f"The credit of {-cents} cents exceeds the {spent} cents that were spent in the month.",
+            gettext_noop("The credit exceeds what was spent in the month."),
             suggested_action=gettext_noop("Credit at most that, or another month."),
         )
 

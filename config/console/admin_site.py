@@ -21,8 +21,8 @@ from auditlog.services import record_entry
 from billing.selectors import count_corrections_awaiting_approval
 from billing.services import ReconciliationResult, reconcile_billing_for_operator
 from billing.subscription_plans import has_payment_processor
-from config.api.admin_actions import signed_in_operator_caller
-from config.api.admin_search import TRACE, ExactSearchAdmin, search_word_kind
+from config.pages.admin_actions import signed_in_operator_caller
+from config.pages.admin_search import TRACE, ExactSearchAdmin, search_word_kind
 from config.console import retention_run, status
 from config.console.find import find_rows
 from config.console.late_posts import late_posts
@@ -32,6 +32,17 @@ from config.db.ids import PrefixedIdField
 from posts.models import PostTarget
 
 LIBRARY_APPS = ("admin", "axes", "django_celery_beat", "social_django")  # their tables are folded away on the front page
+# What the loops of settings.WORKER_LOOPS process, for the front page.
+WORK_OF_LOOPS = {
+    "publish": _("Posts"),
+    "series": _("Posts of series"),
+    "deliver": _("Webhook deliveries"),
+    "thumbnail": _("Thumbnails"),
+    "processor_events": _("Events of the payment processor"),
+    "usage_reports": _("Usage reports to the payment processor"),
+    "mail": _("E-mails"),
+    "notice_channels": _("Messages to notice channels"),
+}
 MAX_ALARMS = 20
 MAX_SEARCH_LENGTH = 200
 MAX_TRACE_ROWS = 20  # rows that a trace's page shows of each
@@ -104,6 +115,7 @@ class OperatorConsole(admin.AdminSite):
         found = status.service_status()
         alarms = list(found["billing_alarms"][: MAX_ALARMS + 1])
         shown = {**found, "billing_alarms": alarms[:MAX_ALARMS], "more_alarms": len(alarms) > MAX_ALARMS}
+        shown["queues"] = [(WORK_OF_LOOPS[queue.duty], queue) for queue in found["duties"]]
         every = self.get_app_list(request)
         shown["app_list"] = [app for app in every if app["app_label"] not in LIBRARY_APPS]
         shown["open_corrections"] = count_corrections_awaiting_approval()

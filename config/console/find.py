@@ -13,7 +13,7 @@ from django.db.models import Model, Q, QuerySet
 
 from accounts.models import ConnectedAccount
 from agents.models import ApiKey
-from config.api.admin_search import search_word_kind
+from config.pages.admin_search import search_word_kind
 from config.api.paging import paginate_with_scan_limit
 from posts.models import PostGroup
 from workspaces.models import User, Workspace

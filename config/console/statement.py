@@ -21,7 +21,7 @@ from auditlog.csv_export import stream_lines_as_csv
 from billing.caps import UtcMonth
 from billing.month_statement import STATEMENT_COLUMNS, build_month_statement, statement_csv_lines
 from billing.services import propose_correction
-from config.api.admin_actions import record_refused_admin_action, refusal_text, signed_in_operator_caller
+from config.pages.admin_actions import record_refused_admin_action, refusal_text, signed_in_operator_caller
 from config.api.errors import ApiError
 from config.pages.language import format_date
 from workspaces.models import Workspace
@@ -79,7 +79,7 @@ def _propose(request: HttpRequest, workspace: Workspace, month: date, entered: d
         )
     except ApiError as error:
         record_refused_admin_action(request, "ops.propose_correction", error)
-        messages.warning(request, refusal_text(error))
+        messages.warning(request, refusal_text(error, "ops.propose_correction"))
         return False
     messages.success(request, gettext("Proposed. Nothing has changed until another operator approves it, within 14 days."))
     return True

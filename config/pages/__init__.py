@@ -1,1 +1,1 @@
-"""The package of what all dashboard pages share: navigation, template tags, static files and security headers."""
+"""The package of what all pages share: navigation, template tags, static files, security headers, base classes of admin."""

@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from config.api.admin_actions import PRESERVED_FILTERS, OperatorActionAdmin
-from config.api.admin_search import DIGEST, ExactSearchAdmin, search_word_kind
+from config.pages.admin_actions import PRESERVED_FILTERS, OperatorActionAdmin
+from config.pages.admin_search import DIGEST, ExactSearchAdmin, search_word_kind
 from config.api.models import IdempotencyRecord
 from config.db.encryption import EncryptedJSONField
 

@@ -17,24 +17,17 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext, gettext_noop
 
 from config.api.caller import Caller, WorkspaceStatus, operator_caller
 from config.api.errors import ApiError
 from config.api.scopes import ALL_SCOPES
+from config.pages.sentences import error_sentences
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 Action = Callable[..., HttpResponseBase | None]
 PRESERVED_FILTERS = "_changelist_filters"  # Django's name for the query of the list that a row's page was opened from
-# The advice of config/api/errors.py, marked here for translation: gunicorn loads that module before Django's settings exist.
-TRANSLATED_ADVICE = (
-    gettext_noop("Ask the owner of the workspace to do it."),
-    gettext_noop("Check the path and the identifier."),
-    gettext_noop("Read the resource again, then decide whether to repeat the request."),
-    gettext_noop("Read the resource again; its status says what is possible."),
-)
 
 
 def signed_in_operator_caller(request: HttpRequest, workspace: Any = None) -> Caller:
@@ -117,16 +110,16 @@ class OperatorActionAdmin(ReturnToListAfterActionAdmin):
                 work(row)
             except ApiError as error:
                 record_refused_admin_action(request, operation, error)
-                self.message_user(request, f"{row.pk}: {refusal_text(error)}", messages.WARNING)
+                self.message_user(request, f"{row.pk}: {refusal_text(error, operation)}", messages.WARNING)
             else:
                 finished.append(str(row.pk))
         if finished:
             self.message_user(request, f"{done}: {', '.join(finished)}.", messages.SUCCESS)
 
 
-def refusal_text(error: ApiError) -> str:
-    """Return why an admin action was refused and what to do, in the language of the page as far as it is translated."""
-    return " ".join(gettext(text) for text in (error.message, error.suggested_action) if text)
+def refusal_text(error: ApiError, operation: str) -> str:
+    """Return why an admin action was refused and what to do, in the language of the page; `operation` is what was tried."""
+    return " ".join(error_sentences(error, operation))
 
 
 def record_refused_admin_action(request: HttpRequest, operation: str, error: ApiError) -> None:

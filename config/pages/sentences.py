@@ -1,4 +1,4 @@
-"""Sentences for people about API errors, made from the errors' codes, for all dashboard pages.
+"""Sentences for people about API errors, made from the errors' codes, for the dashboard and the operators' console.
 
 The messages of the API are for programs and their authors: they name fields and operations. An error without a sentence here
 shows its own message, if it contains nothing that only they understand.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from config.api.errors import ApiError, InvalidState, RateLimited
@@ -53,6 +53,7 @@ SENTENCES = {
         "There is nothing to send again: no account has failed, or it is being sent already."
     ),
     ("posts.resolve", "INVALID_STATE"): _("Somebody has already said what became of the post, or it is being sent again."),
+    ("ops.replay_deliveries", "VALIDATION_FAILED"): _("A chosen delivery no longer exists. Nothing was sent."),
     ("posts.confirm", "CONFLICT"): _("Somebody has changed the post since you read it. Read it again, then approve it."),
     ("posts.confirm", "CONTENT_INVALID"): _("The post no longer fits all of its accounts. Open it to see what to change."),
     ("posts.update", "CONFLICT"): _("Somebody else has changed the post in the meantime. Nothing was saved."),
@@ -70,6 +71,19 @@ SENTENCES = {
     ),
     "POSTS_PER_DAY_CAP_EXCEEDED": _("The agent has used up its posts for this day. Choose another day."),
 }
+# Messages of config/api/errors.py that pages show unchanged, marked here for translation: gunicorn loads that module before
+# Django's settings exist.
+_MESSAGES_OF_THE_API = (
+    gettext_noop("Ask the owner of the workspace to do it."),
+    gettext_noop("Check the path and the identifier."),
+    gettext_noop("Read the resource again, then decide whether to repeat the request."),
+    gettext_noop("Read the resource again; its status says what is possible."),
+    gettext_noop("There is no such API key."),
+    gettext_noop("There is no such agent."),
+    gettext_noop("There is no such account."),
+    gettext_noop("There is no such media asset."),
+    gettext_noop("There is no such post group."),
+)
 # What only programs and their authors understand; advice that contains it is not shown.
 _FOR_PROGRAMS = re.compile(r"`|POST /|GET /|Retry-After|\btrace_id|\b[a-z]+_[a-z_]+\b|\bthe request\b|\brequests\b")
 

@@ -16,8 +16,8 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from config.api.admin import ReadOnlyAdmin
-from config.api.admin_search import ExactSearchAdmin
+from config.pages.admin import ReadOnlyAdmin
+from config.pages.admin_search import ExactSearchAdmin
 from config.console.admin_site import AuditedAdmin
 from tests import factories
 from tests.console.console_rows import DIGEST, SECRET, make_group, one_of_each

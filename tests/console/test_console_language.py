@@ -8,6 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from tests import factories
+from tests.console.console_rows import make_group
 from tests.console.operators import console_audit_entries
 from tests.people import console
 from workspaces.models import User, Workspace
@@ -34,7 +36,13 @@ def read(browser: Client, path: str, **query: str) -> str:
 
 def test_pages_are_in_the_language_of_the_operator(german: Client, workspace: Workspace) -> None:
     front = read(german, "/admin/")
-    for text in ("Konsole der Betreiber", "Zustand des Dienstes", "noch kein Lebenszeichen", "Abmelden"):
+    for text in (
+        "Konsole der Betreiber",
+        "Zustand des Dienstes",
+        "Webhook-Zustellungen",
+        "noch kein Lebenszeichen",
+        "Abmelden",
+    ):
         assert text in front
 
     workspaces = read(german, WORKSPACES)
@@ -62,7 +70,18 @@ def test_a_refusal_is_shown_in_the_language_of_the_operator(german: Client, work
     fields = {"kind": "credit", "cents": "5", "reason": "An outage"}
     shown = german.post(reverse("admin:statement", args=[workspace.pk]), fields).content.decode()
 
+    assert "Die Gutschrift übersteigt, was in diesem Monat ausgegeben wurde." in shown
     assert "Schreiben Sie höchstens so viel gut, oder in einem anderen Monat." in shown
+
+
+def test_a_refused_action_says_why_in_the_language_of_the_operator(german: Client, workspace: Workspace) -> None:
+    group = make_group(workspace, factories.AccountFactory.create(workspace=workspace), status="published")
+    asked = {"action": "retry", "_selected_action": group.pk, "confirmed": "yes"}
+    done = german.post(reverse("admin:posts_postgroup_changelist"), asked, follow=True)
+
+    why = "Es gibt nichts erneut zu senden: Kein Konto ist fehlgeschlagen, oder es wird schon gesendet."
+    assert [str(message) for message in done.context["messages"]] == [f"{group.pk}: {why}"]
+    assert console_audit_entries() == [("posts.retry", "", "", "INVALID_STATE")]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from config.api.admin_search import DAY, ExactSearchAdmin
+from config.pages.admin_search import DAY, ExactSearchAdmin
 from tests import factories
 from tests.bench import history
 from tests.bench.history import LARGE

@@ -89,7 +89,7 @@ def test_a_correction_needs_two_operators(operator: Client, colleague: Client, s
     assert (page.context["statement"].total_cents, page.context["statement"].cents_beyond_free_credit) == (7, 0)
     assert "An &lt;b&gt;outage&lt;/b&gt;" in page.content.decode()
     [again] = act(colleague, "approve", correction)
-    assert "is approved" in again
+    assert "already approved" in again
     assert LedgerEntry.objects.filter(kind="adjust").count() == 1
 
 
