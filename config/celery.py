@@ -7,7 +7,8 @@ import os
 from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Celery would run all of Django's checks, which load all views. The worker checks the settings (config/runtime/worker.py).
+# Celery would run all of Django's checks before it starts, and ignore what they find. The worker checks the settings
+# (config/runtime/worker.py).
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("social-publishing-service")

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from auditlog.models import AuditEntry
+from config.api.errors import ApiError
 from config.pages.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.pages.admin_actions import (
     record_refused_admin_action,
@@ -20,7 +21,6 @@ from config.pages.admin_actions import (
     signed_in_operator_caller,
 )
 from config.pages.admin_search import TRACE
-from config.api.errors import ApiError
 from webhooks.models import FINISHED_DELIVERY_STATUSES, Delivery, DeliveryStatus, Event, SigningSecret
 from webhooks.services import replay_deliveries_as_operator
 

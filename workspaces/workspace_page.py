@@ -221,7 +221,13 @@ def caller_of_request(request: HttpRequest) -> Caller:
 
 def api_error_page(request: HttpRequest, error: ApiError, page: WorkspacePage | None = None) -> HttpResponse:
     """Render an API error in the layout of the workspace pages: what is wrong and what to do."""
-    shown = {"page": page, "error": error, "sentences": error_sentences(error), "trace_id": current_trace_id()}
+    shown = {
+        "page": page,
+        "error": error,
+        "sentences": error_sentences(error),
+        "trace_id": current_trace_id(),
+        "in_console": request.path.startswith("/admin/"),
+    }
     return render(request, "dashboard/error.html", shown, status=error.status)
 
 

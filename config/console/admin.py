@@ -21,11 +21,11 @@ from django_celery_beat.admin import PeriodicTaskAdmin
 from django_celery_beat.models import PeriodicTask
 from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
 
-from config.pages.admin import ReadOnlyAdmin, WaitingJobFilter
-from config.pages.admin_actions import ReturnToListAfterActionAdmin, requires_confirmation
 from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import ChannelMessage, Digest, NewsCursor, Notice, NoticeChannel, NoticeChoice
+from config.pages.admin import ReadOnlyAdmin, WaitingJobFilter
+from config.pages.admin_actions import ReturnToListAfterActionAdmin, requires_confirmation
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise

@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import path
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -21,14 +21,14 @@ from auditlog.services import record_entry
 from billing.selectors import count_corrections_awaiting_approval
 from billing.services import ReconciliationResult, reconcile_billing_for_operator
 from billing.subscription_plans import has_payment_processor
-from config.pages.admin_actions import signed_in_operator_caller
-from config.pages.admin_search import TRACE, ExactSearchAdmin, search_word_kind
 from config.console import retention_run, status
 from config.console.find import find_rows
 from config.console.late_posts import late_posts
 from config.console.operators.sign_in import CodeStep, PasswordStep, SecondFactorSetUpStep, satisfies_second_factor_rule
 from config.console.statement import show_month_statement
 from config.db.ids import PrefixedIdField
+from config.pages.admin_actions import signed_in_operator_caller
+from config.pages.admin_search import TRACE, ExactSearchAdmin, search_word_kind
 from posts.models import PostTarget
 
 LIBRARY_APPS = ("admin", "axes", "django_celery_beat", "social_django")  # their tables are folded away on the front page
@@ -49,20 +49,26 @@ MAX_TRACE_ROWS = 20  # rows that a trace's page shows of each
 
 
 class AuditedAdmin(ModelAdmin):
-    """Mixin that the admin site adds to all its tables: it writes an audit entry for each addition, change and deletion."""
+    """Mixin that the admin site adds to all its tables: it writes an audit entry for each addition, change and deletion.
+
+    Django's own log describes the row in English, whatever the operator's language: some rows of libraries translate theirs.
+    """
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         _record_change(request, "add", obj, message)
-        return super().log_addition(request, obj, message)
+        with translation.override("en"):
+            return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         _record_change(request, "change", obj, message)
-        return super().log_change(request, obj, message)
+        with translation.override("en"):
+            return super().log_change(request, obj, message)
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         for row in queryset:
             _record_change(request, "delete", row, [])
-        return super().log_deletions(request, queryset)
+        with translation.override("en"):
+            return super().log_deletions(request, queryset)
 
 
 class OperatorConsole(admin.AdminSite):

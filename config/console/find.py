@@ -13,8 +13,8 @@ from django.db.models import Model, Q, QuerySet
 
 from accounts.models import ConnectedAccount
 from agents.models import ApiKey
-from config.pages.admin_search import search_word_kind
 from config.api.paging import paginate_with_scan_limit
+from config.pages.admin_search import search_word_kind
 from posts.models import PostGroup
 from workspaces.models import User, Workspace
 

@@ -21,8 +21,8 @@ from auditlog.csv_export import stream_lines_as_csv
 from billing.caps import UtcMonth
 from billing.month_statement import STATEMENT_COLUMNS, build_month_statement, statement_csv_lines
 from billing.services import propose_correction
-from config.pages.admin_actions import record_refused_admin_action, refusal_text, signed_in_operator_caller
 from config.api.errors import ApiError
+from config.pages.admin_actions import record_refused_admin_action, refusal_text, signed_in_operator_caller
 from config.pages.language import format_date
 from workspaces.models import Workspace
 

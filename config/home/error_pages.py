@@ -38,7 +38,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Error page or JSON error for status 500 (handler500); reads nothing from the database, which may be down."""
     error = errors.InternalError()
     if request.path.startswith(PAGE_PATH_PREFIXES):
-        context = {"error": error, "trace_id": error.response_body()["trace_id"], "user": None}
+        in_console = request.path.startswith("/admin/")
+        context = {"error": error, "trace_id": error.response_body()["trace_id"], "user": None, "in_console": in_console}
         return HttpResponse(render_to_string("dashboard/error.html", context), status=error.status)
     return error_response(error)
 

@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from config.pages.admin_actions import PRESERVED_FILTERS, OperatorActionAdmin
-from config.pages.admin_search import DIGEST, ExactSearchAdmin, search_word_kind
 from config.api.models import IdempotencyRecord
 from config.db.encryption import EncryptedJSONField
+from config.pages.admin_actions import PRESERVED_FILTERS, OperatorActionAdmin
+from config.pages.admin_search import DIGEST, ExactSearchAdmin, search_word_kind
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise

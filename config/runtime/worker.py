@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any, cast
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
@@ -54,13 +55,13 @@ class WorkerLoops(bootsteps.StartStopStep):
     def start(self, parent: Any) -> None:
         require_valid_settings()
         sys.setswitchinterval(THREAD_SWITCH_SECONDS)
-        shorten_garbage_collections()
         self._stop.clear()
         self.loops = [import_string(path)() for path in settings.WORKER_LOOPS.values()]
+        shorten_garbage_collections()
         for loop in self.loops:
             loop.start()
         threading.Thread(target=self._write_heartbeats, name="heartbeats", daemon=True).start()
-        threading.Thread(target=_log_failed_checks, name="checks", daemon=True).start()
+        threading.Thread(target=_complete_start, name="start", daemon=True).start()
 
     def stop(self, parent: Any) -> None:
         self._begin_to_stop()
@@ -160,6 +161,14 @@ class _SilentHandler(WSGIRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (so it is called there)
         logger.debug(format, *args)
+
+
+def _complete_start() -> None:
+    """Do what the Celery worker needs after its start, but no loop waits for: load the views, check external programs."""
+    # The first link in an e-mail or to the payment processor would load them, within the transaction of a worker loop.
+    import_module(settings.ROOT_URLCONF)
+    shorten_garbage_collections()
+    _log_failed_checks()
 
 
 def _log_failed_checks() -> None:

@@ -34,7 +34,14 @@ MESSAGE = re.compile(rf"\b(?:n?gettext|_)\({LITERAL}|\bn?pgettext\({LITERAL}, *{
 # Where the console's modules name what operators read.
 SHOWN_KEYWORDS = {"description", "label", "help_text"}
 SHOWN_NAMES = {"title", "site_header", "site_title", "index_title"}
-FIRST_SHOWN_ARGUMENT = {"requires_confirmation": 0, "message_user": 1, "run_action_for_each_row": 4, "add_message": 2}
+FIRST_SHOWN_ARGUMENT = {
+    "requires_confirmation": 0,
+    "message_user": 1,
+    "run_action_for_each_row": 4,
+    "add_message": 2,
+    "add_error": 1,
+    **dict.fromkeys(("info", "success", "warning"), 1),  # of django.contrib.messages
+}
 PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%%|</?[a-z]\w*")
 
 
@@ -93,9 +100,20 @@ def untranslated_in_console(source: str) -> list[str]:
             ]
         elif isinstance(node, ast.Assign) and {getattr(target, "id", "") for target in node.targets} & SHOWN_NAMES:
             shown.append(node.value)
-    parts = [part for value in shown for part in (value.values if isinstance(value, ast.JoinedStr) else [value])]
-    texts = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
+    texts = [text for value in shown if value is not None for text in _texts_in(value)]
     return [text for text in texts if re.search("[A-Za-z]{2}", text)]
+
+
+def _texts_in(value: ast.expr) -> list[str]:
+    """Return the constant texts that an expression may result in, also in parts of it."""
+    match value:
+        case ast.Constant(value=str(text)):
+            return [text]
+        case ast.JoinedStr(values=parts):
+            return [text for part in parts for text in _texts_in(part)]
+        case ast.IfExp(body=first, orelse=second) | ast.BinOp(left=first, right=second):
+            return [*_texts_in(first), *_texts_in(second)]
+    return []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -163,8 +181,11 @@ site_header = index_title = "Status"
 action(description="Pause", name="pause", label=_("Reason"))
 model_admin.message_user(request, f"{row.pk}: {reason}")
 messages.add_message(request, messages.INFO, "Done")
+messages.success(request, "Saved %s" % name if name else gettext("Saved"))
+form.add_error("code", "Wrong")
 """
-    assert sorted(untranslated_in_console(source)) == ["Done", "Pause", "Status", "Trace "]
+    found = ["Done", "Pause", "Saved %s", "Status", "Trace ", "Wrong"]
+    assert sorted(untranslated_in_console(source)) == found
 
 
 def test_text_outside_of_translation_tags_is_found() -> None:

@@ -16,9 +16,9 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from config.console.admin_site import AuditedAdmin
 from config.pages.admin import ReadOnlyAdmin
 from config.pages.admin_search import ExactSearchAdmin
-from config.console.admin_site import AuditedAdmin
 from tests import factories
 from tests.console.console_rows import DIGEST, SECRET, make_group, one_of_each
 from tests.people import console

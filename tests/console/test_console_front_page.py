@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from axes.models import AccessAttempt
 from django.conf import settings
+from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -194,6 +195,13 @@ def test_adding_and_deleting_a_schedule_is_audited(operator: Client, task: Perio
         ("console.add", "periodictask", str(made.pk)),
         ("console.delete", "periodictask", str(made.pk)),
     ]
+
+
+def test_djangos_own_log_names_a_schedule_in_english(operator: Client, task: PeriodicTask) -> None:
+    User.objects.filter(username="operator").update(language="de")
+    operator.post(f"/admin/django_celery_beat/periodictask/{task.pk}/delete/", {"post": "yes"})
+
+    assert LogEntry.objects.get().object_repr == "run-retention: every 60 seconds"
 
 
 def test_tasks_cannot_be_run_from_the_console_without_a_broker(operator: Client, task: PeriodicTask, settings: Any) -> None:

@@ -106,6 +106,9 @@ def test_times_have_seconds_and_zone_as_in_english(german: Client) -> None:
 
 def test_a_missing_page_is_explained_in_the_language_of_the_operator(german: Client) -> None:
     missing = german.get(reverse("admin:trace", args=["anything"]))
+    html = missing.content.decode()
 
     assert missing.status_code == 404
-    assert "Seite nicht gefunden." in missing.content.decode()
+    assert "Seite nicht gefunden." in html
+    assert f'href="{reverse("admin:index")}">Zur Konsole der Betreiber</a>' in html
+    assert "Mitglied" not in html

@@ -24,11 +24,11 @@ from social_django.strategy import DjangoStrategy
 from social_django.utils import load_strategy
 
 from config.api import rate_limit
-from config.pages.admin_actions import signed_in_operator_caller
 from config.api.caller import is_recent_sign_in
 from config.api.client_address import rate_limit_address
 from config.api.errors import ApiError, Forbidden, RateLimited
 from config.api.request_limits import limit_outbound_requests
+from config.pages.admin_actions import signed_in_operator_caller
 from workspaces import services
 from workspaces.models import User
 from workspaces.sign_in import saved_form
