@@ -29,7 +29,7 @@ class NextSlotSerializer(serializers.Serializer):
 
 
 class NextSlotsSerializer(serializers.Serializer):
-    """The API response with the next slots of an account, earliest first; an empty list if the account has no slots."""
+    """The response of the API view of an account's next slots, earliest first; empty if the account has no slots."""
 
     next = NextSlotSerializer(many=True)
 

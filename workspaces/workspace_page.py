@@ -34,6 +34,7 @@ from config.api.errors import ApiError, PayloadTooLarge, ReauthenticationRequire
 from config.api.models import IdempotencyRecord
 from config.api.trace import current_trace_id
 from config.api.uploads import allow_file_uploads_in_request
+from config.pages.language import CONSOLE_PATH
 from config.pages.sentences import error_sentences, field_sentence, translated_message
 from workspaces.models import Workspace
 from workspaces.selectors import undeleted_workspaces
@@ -226,7 +227,7 @@ def api_error_page(request: HttpRequest, error: ApiError, page: WorkspacePage | 
         "error": error,
         "sentences": error_sentences(error),
         "trace_id": current_trace_id(),
-        "in_console": request.path.startswith("/admin/"),
+        "console_path": CONSOLE_PATH if request.path.startswith(CONSOLE_PATH) else "",
     }
     return render(request, "dashboard/error.html", shown, status=error.status)
 

@@ -53,7 +53,7 @@ class IncomingBody:
         return max(self.received, self.length or 0) > self.limit
 
     @property
-    def is_ready(self) -> bool:
+    def needs_no_more_bytes(self) -> bool:
         """Return whether this IncomingBody can be read or refused now: it is complete, too long or invalid."""
         return self.is_complete or self.is_too_long or self.fault is not None
 

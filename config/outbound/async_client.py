@@ -34,7 +34,7 @@ from config.outbound.destinations import (
     is_allowed_address,
     require_allowed_addresses,
 )
-from config.outbound.errors import DestinationForbidden, DestinationUnresolved, NoAnswer, NotSent, error_summary
+from config.outbound.errors import DestinationForbidden, DestinationUnresolved, NotSent, SentWithoutAnswer, error_summary
 from config.outbound.resolver import webhook_resolver
 
 KEEPALIVE_SECONDS = 1.0  # few servers close sooner (gunicorn after 2 s, Node after 5)
@@ -96,7 +96,8 @@ async def post(
 
     `timeout` limits the whole exchange in seconds, from the DNS lookup to the end of the excerpt. At most `read_limit`
     bytes of the answer are read. If a reused connection closes without an answer, the request is sent again, so the
-    receiver may get the same bytes twice. Raises NotSent if no connection was made, and NoAnswer for any other failure.
+    receiver may get the same bytes twice. Raises NotSent if no connection was made, and SentWithoutAnswer for any
+    other failure.
     """
     try:
         destination = check_url_without_lookup(url)
@@ -108,9 +109,9 @@ async def post(
     except aiohttp.ClientConnectorError as error:
         raise NotSent(error_summary(error)) from error
     except TimeoutError as error:
-        raise NoAnswer(f"No complete answer within {timeout:g} s.") from error
+        raise SentWithoutAnswer(f"No complete answer within {timeout:g} s.") from error
     except (aiohttp.ClientError, OSError) as error:
-        raise NoAnswer(error_summary(error)) from error
+        raise SentWithoutAnswer(error_summary(error)) from error
 
 
 async def _exchange(

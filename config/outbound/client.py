@@ -22,7 +22,7 @@ from config.outbound.connections import DeadlineSocket, Exchange, open_connectio
 from config.outbound.deadline import earliest_deadline
 from config.outbound.destinations import DestinationNotAllowed, check_url_without_lookup
 from config.outbound.encoding import encode_request
-from config.outbound.errors import DestinationForbidden, NoAnswer, NotSent, ResponseTooLarge, error_summary
+from config.outbound.errors import DestinationForbidden, NotSent, ResponseTooLarge, SentWithoutAnswer, error_summary
 
 _BLOCK_BYTES = 65_536
 _FAULTS = (http.client.HTTPException, OSError, ValueError)
@@ -63,7 +63,7 @@ def request(
     The body is a value for JSON (`json`), or `data`: bytes, a text, the fields of a form, or an open file, which is streamed.
     `params` are added to the URL's query. Fields and parameters that are None are left out. `timeout` limits the whole
     exchange in seconds, from the DNS lookup to the last byte.
-    Raises NotSent if nothing was written, NoAnswer if the request may have been processed, ResponseTooLarge.
+    Raises NotSent if nothing was written, SentWithoutAnswer if the request may have been processed, ResponseTooLarge.
     """
     sink = io.BytesIO()
     content = {"json": json, "data": data, "params": params}
@@ -128,7 +128,7 @@ def _exchange(
         raise DestinationForbidden(error.reason) from error
     except _FAULTS as error:
         if exchange.request_begun:
-            raise NoAnswer(error_summary(error)) from error
+            raise SentWithoutAnswer(error_summary(error)) from error
         raise NotSent(error_summary(error)) from error
 
 

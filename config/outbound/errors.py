@@ -4,7 +4,7 @@ OutboundError
   NotSent               no part of the request was sent: it may be repeated
     DestinationForbidden   our rules forbid the destination: repeating does not help
     DestinationUnresolved  no address was found in time: repeating may help
-  NoAnswer              no complete answer, but the request may have been processed: repeat it only if that is harmless
+  SentWithoutAnswer     no complete answer, but the request may have been processed: repeat it only if that is harmless
     ResponseTooLarge    the answer is longer than the caller reads
 """
 
@@ -27,11 +27,11 @@ class DestinationUnresolved(NotSent):
     """The error when DNS has no IP address for the host of an outbound request, or does not answer in time."""
 
 
-class NoAnswer(OutboundError):
+class SentWithoutAnswer(OutboundError):
     """The error when an outbound request was sent, perhaps in part, but no complete response came."""
 
 
-class ResponseTooLarge(NoAnswer):
+class ResponseTooLarge(SentWithoutAnswer):
     """The error when the response to an outbound request is longer than its caller allows."""
 
 

@@ -15,9 +15,10 @@ from django.utils.cache import patch_vary_headers
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
+CONSOLE_PATH = "/admin/"
 # The first parts of the paths of pages; the pages of the API's document stay in English.
 # The service worker names the language of the page that it keeps.
-PAGE_PATH_PREFIXES = ("/admin/", "/dashboard/", "/oauth/authorize", "/oauth/device", "/service-worker.js")
+PAGE_PATH_PREFIXES = (CONSOLE_PATH, "/dashboard/", "/oauth/authorize", "/oauth/device", "/service-worker.js")
 # How Django's date patterns continue after a day of the month: "24. November 2026", "24 de noviembre de 2026".
 DATE_PATTERNS = {
     "de": (("j M", "j. M"), ("j F", "j. F")),
@@ -59,7 +60,7 @@ def format_date(at: date | datetime, pattern: str) -> str:
 
 
 def format_money(cents: int) -> str:
-    """Return an amount of US dollars in the language of the page, such as $1,234.50 in English and 1.234,50 $ in German."""
+    """Format US dollars in the language of a page or e-mail, such as $1,234.50 in English and 1.234,50 $ in German."""
     amount = number_format(Decimal(abs(cents)) / 100, 2, force_grouping=True)
     return ("−" if cents < 0 else "") + gettext("$%(amount)s") % {"amount": amount}
 

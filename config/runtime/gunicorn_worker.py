@@ -127,9 +127,9 @@ class BufferedThreadWorker(ThreadWorker):
     def _run_when_due(self, conn: Connection) -> None:
         """Let the gunicorn worker run the application in a thread if enough of the request has arrived, or wait for more."""
         body = conn.body
-        if body is None or (conn.admitted and not body.is_ready):
+        if body is None or (conn.admitted and not body.needs_no_more_bytes):
             due = False
-        elif body.is_ready or conn.expects_continue or max(body.received, body.length or 0) > MEMORY_BYTES:
+        elif body.needs_no_more_bytes or conn.expects_continue or max(body.received, body.length or 0) > MEMORY_BYTES:
             due = True
         else:
             due = conn.pace.elapsed_seconds() > SMALL_BODY_SECONDS

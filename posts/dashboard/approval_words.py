@@ -42,10 +42,10 @@ def moved_message(moved: str, waiting: int, total: int) -> str:
     if waiting and waiting == total:
         words = ngettext("%(moved)s, and waits for approval.", "%(moved)s, and wait for approval.", total)
         return words % {"moved": moved.removesuffix(".")}
-    return f"{moved} {awaiting_approval_sentence(waiting, total)}".strip()
+    return f"{moved} {describe_posts_awaiting_approval(waiting, total)}".strip()
 
 
-def awaiting_approval_sentence(waiting: int, total: int) -> str:
+def describe_posts_awaiting_approval(waiting: int, total: int) -> str:
     """Return the sentence on how many of the `total` moved posts wait for approval; empty if none does."""
     if not waiting:
         return ""

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from config.api.errors import ApiError
 from config.pages.sentences import PageRefusal
-from posts.dashboard.approval_words import awaiting_approval_sentence
+from posts.dashboard.approval_words import describe_posts_awaiting_approval
 from posts.dashboard.inputs import get_post_group_of_workspace
 from posts.dashboard.undo import TOO_LATE_MESSAGE, UNDO_TOKEN_SECONDS, UndoOffer, undo_one_of_several
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
@@ -58,4 +58,6 @@ def undo_last_action_on_several_posts(page: WorkspacePage) -> HttpResponse:
     if not undone:
         return page.redirect(page.url_of_page("posts"))
     words = ngettext("Undone for %(count)d post.", "Undone for %(count)d posts.", undone)
-    return page.success_redirect_back(f"{words % {'count': undone}} {awaiting_approval_sentence(waiting, undone)}".strip())
+    return page.success_redirect_back(
+        f"{words % {'count': undone}} {describe_posts_awaiting_approval(waiting, undone)}".strip()
+    )

@@ -58,7 +58,7 @@ class UpdateQueueSerializer(WriteBody):
 
 
 class RetryMissedSerializer(WriteBody):
-    """The API request to send missed posts now."""
+    """The API request to send several missed posts now."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     post_group_ids = fields.StrictList(

@@ -41,7 +41,7 @@ class ChangeableTarget(Protocol):
 
 
 def take_target_from_publisher(target: PostTarget) -> None:
-    """Take a target whose post is changed from the publisher: the raised fence keeps workers from writing to it."""
+    """Withdraw a changed post's target from the publisher, by raising its fence so that workers cannot write to it."""
     target.due_at = target.lease_until = target.turn_at = None
     target.fence += 1
 

@@ -55,7 +55,7 @@ def test_a_body_can_be_read_when_it_is_complete() -> None:
 def test_a_body_with_a_too_large_content_length_is_refused_before_it_is_received() -> None:
     body = IncomingBody(5_000, "")
     body.limit = 4_999
-    assert body.is_ready
+    assert body.needs_no_more_bytes
     with pytest.raises(PayloadTooLarge):
         body.read()
 
@@ -64,7 +64,7 @@ def test_a_chunked_body_is_refused_when_it_becomes_too_long(tmp_path: object) ->
     body = IncomingBody(None, str(tmp_path))
     body.limit = 10
     body.feed(b"8\r\nabcdefgh\r\n")
-    assert not body.is_ready
+    assert not body.needs_no_more_bytes
     body.feed(b"8\r\nabcdefgh\r\n")
     with pytest.raises(PayloadTooLarge):
         body.read()

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from pytest_django import Settings
 
-from config.outbound import DestinationForbidden, DestinationNotAllowed, NoAnswer, NotSent
+from config.outbound import DestinationForbidden, DestinationNotAllowed, NotSent, SentWithoutAnswer
 from config.outbound.async_client import HttpPostResponse, create_session, post
 from config.outbound.connections import tls_context
 from tests.config.outbound_servers import (
@@ -167,7 +167,7 @@ def test_a_name_that_does_not_resolve_raises_not_sent(monkeypatch: pytest.Monkey
 
 def test_a_hanging_lookup_ends_at_the_total_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     silent_name_servers(monkeypatch)
-    with elapsed_under(2), pytest.raises(NoAnswer, match=r"within 0\.1 s"):
+    with elapsed_under(2), pytest.raises(SentWithoutAnswer, match=r"within 0\.1 s"):
         deliver("https://hooks.example.com/", timeout=0.1)
 
 
@@ -191,7 +191,7 @@ def test_a_refused_connection_raises_not_sent() -> None:
     ids=["nothing", "status", "headers", "body", "chunk", "interim", "another protocol", "a long header"],
 )
 def test_a_broken_answer_raises_no_answer(answer: bytes) -> None:
-    with Server(replies(answer)) as server, pytest.raises(NoAnswer):
+    with Server(replies(answer)) as server, pytest.raises(SentWithoutAnswer):
         deliver(server.url)
 
     assert len(server.requests) == 1
@@ -208,7 +208,7 @@ def test_a_broken_answer_raises_no_answer(answer: bytes) -> None:
     ids=["status", "header", "body until closed", "body"],
 )
 def test_a_dripping_server_is_disconnected_at_the_total_deadline(answer: bytes) -> None:
-    with Server(drips(answer)) as server, elapsed_under(2), pytest.raises(NoAnswer, match=r"within 0\.3 s"):
+    with Server(drips(answer)) as server, elapsed_under(2), pytest.raises(SentWithoutAnswer, match=r"within 0\.3 s"):
         deliver(server.url, timeout=0.3)
 
 
@@ -224,7 +224,12 @@ def test_a_silent_receiver_does_not_delay_others() -> None:
     with Server(hangs) as silent, Server(replies(OK)) as server, elapsed_under(2):
         outcomes = asyncio.run(run(silent.url, server.url))
 
-    assert [type(outcome) for outcome in outcomes] == [NoAnswer, HttpPostResponse, NoAnswer, HttpPostResponse]
+    assert [type(outcome) for outcome in outcomes] == [
+        SentWithoutAnswer,
+        HttpPostResponse,
+        SentWithoutAnswer,
+        HttpPostResponse,
+    ]
 
 
 def test_tls_sends_the_host_name_and_checks_the_certificate_against_it(

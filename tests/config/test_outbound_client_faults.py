@@ -1,4 +1,4 @@
-"""The HTTP client's errors: NotSent or NoAnswer, by the kind of failure."""
+"""The HTTP client's errors: NotSent or SentWithoutAnswer, by the kind of failure."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pytest_django import Settings
 from config.outbound import (
     DestinationForbidden,
     DestinationNotAllowed,
-    NoAnswer,
     NotSent,
     OutboundError,
     ResponseTooLarge,
+    SentWithoutAnswer,
     request,
 )
 from tests.config.outbound_servers import (
@@ -42,10 +42,10 @@ def resets(connection: socket.socket, closing: threading.Event) -> None:
 
 def test_all_errors_are_outbound_errors_and_response_too_large_is_a_no_answer() -> None:
     assert issubclass(DestinationForbidden, NotSent)
-    assert issubclass(ResponseTooLarge, NoAnswer)
+    assert issubclass(ResponseTooLarge, SentWithoutAnswer)
     assert issubclass(NotSent, OutboundError)
-    assert issubclass(NoAnswer, OutboundError)
-    assert not issubclass(NotSent, NoAnswer)
+    assert issubclass(SentWithoutAnswer, OutboundError)
+    assert not issubclass(NotSent, SentWithoutAnswer)
 
 
 def test_a_refused_destination_raises_destination_refused(settings: Settings) -> None:
@@ -103,19 +103,19 @@ def test_an_invalid_header_raises_not_sent_and_is_not_quoted(value: str) -> None
 
 
 def test_a_server_that_closes_without_an_answer_raises_no_answer() -> None:
-    with Server(replies(b"")) as server, pytest.raises(NoAnswer):
+    with Server(replies(b"")) as server, pytest.raises(SentWithoutAnswer):
         request("POST", server.url, data=b"x")
 
     assert len(server.requests) == 1
 
 
 def test_a_server_that_closes_before_it_reads_raises_no_answer() -> None:
-    with Server(resets, reads=False) as server, pytest.raises(NoAnswer):
+    with Server(resets, reads=False) as server, pytest.raises(SentWithoutAnswer):
         request("POST", server.url, data=b"x" * 1_000_000)
 
 
 def test_a_reset_after_the_request_raises_no_answer() -> None:
-    with Server(resets) as server, pytest.raises(NoAnswer):
+    with Server(resets) as server, pytest.raises(SentWithoutAnswer):
         request("POST", server.url, data=b"x")
 
     assert len(server.requests) == 1
@@ -137,12 +137,12 @@ def test_a_reset_after_the_request_raises_no_answer() -> None:
     ids=["status", "headers", "body", "chunk", "chunk size", "interim", "another protocol", "many headers", "a long header"],
 )
 def test_a_broken_answer_raises_no_answer(answer: bytes) -> None:
-    with Server(replies(answer)) as server, pytest.raises(NoAnswer):
+    with Server(replies(answer)) as server, pytest.raises(SentWithoutAnswer):
         request("POST", server.url, data=b"x")
 
 
 def test_a_silent_server_is_disconnected_at_the_deadline() -> None:
-    with Server(hangs) as server, elapsed_under(2), pytest.raises(NoAnswer):
+    with Server(hangs) as server, elapsed_under(2), pytest.raises(SentWithoutAnswer):
         request("POST", server.url, data=b"x", timeout=0.2)
 
 
@@ -159,12 +159,12 @@ def test_a_silent_server_is_disconnected_at_the_deadline() -> None:
     ids=["first byte", "status", "header", "interim answer", "body until closed", "body"],
 )
 def test_a_dripping_server_is_disconnected_at_the_total_deadline(answer: bytes) -> None:
-    with Server(drips(answer)) as server, elapsed_under(2), pytest.raises(NoAnswer):
+    with Server(drips(answer)) as server, elapsed_under(2), pytest.raises(SentWithoutAnswer):
         request("POST", server.url, data=b"x", timeout=0.3)
 
 
 def test_a_server_that_does_not_read_a_large_body_is_disconnected_at_the_deadline() -> None:
-    with Server(hangs, reads=False) as server, elapsed_under(2), pytest.raises(NoAnswer):
+    with Server(hangs, reads=False) as server, elapsed_under(2), pytest.raises(SentWithoutAnswer):
         request("POST", server.url, data=b"x" * 30_000_000, timeout=0.3)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from config.outbound import DestinationForbidden, NoAnswer, NotSent, request
+from config.outbound import DestinationForbidden, NotSent, SentWithoutAnswer, request
 from config.outbound.connections import tls_context
 from tests.config.outbound_servers import (
     OK,
@@ -149,11 +149,11 @@ def test_a_dripping_server_is_disconnected_at_the_total_deadline_over_tls(
     trusted_localhost_certificate: Path, answer: bytes
 ) -> None:
     server = Server(drips(answer), tls=tls_server_context(trusted_localhost_certificate))
-    with server, elapsed_under(2), pytest.raises(NoAnswer):
+    with server, elapsed_under(2), pytest.raises(SentWithoutAnswer):
         request("POST", f"https://localhost:{server.port}/", data=b"x", timeout=0.3)
 
 
 def test_a_server_that_never_reads_is_disconnected_at_the_deadline_over_tls(trusted_localhost_certificate: Path) -> None:
     context = tls_server_context(trusted_localhost_certificate)
-    with Server(hangs, tls=context, reads=False) as server, elapsed_under(2), pytest.raises(NoAnswer):
+    with Server(hangs, tls=context, reads=False) as server, elapsed_under(2), pytest.raises(SentWithoutAnswer):
         request("POST", f"https://localhost:{server.port}/", data=b"x" * 30_000_000, timeout=0.3)

@@ -9,7 +9,7 @@ import threading
 import pytest
 from pytest_django import Settings
 
-from config.outbound import DestinationForbidden, NoAnswer, NotSent
+from config.outbound import DestinationForbidden, NotSent, SentWithoutAnswer
 from config.outbound.async_client import HttpPostResponse, create_session, post
 from tests.config.outbound_servers import OK, Names, Server, answers_all
 from tests.config.test_outbound_asynchronous import deliver
@@ -58,7 +58,7 @@ def test_a_post_is_not_sent_a_third_time() -> None:
             await asyncio.gather(first, second)
             await send()
 
-    with Receiver(Manner.HANG, Manner.HANG, otherwise=Manner.DROP) as receiver, pytest.raises(NoAnswer):
+    with Receiver(Manner.HANG, Manner.HANG, otherwise=Manner.DROP) as receiver, pytest.raises(SentWithoutAnswer):
         asyncio.run(run(receiver.url))
 
     assert len(receiver.requests) == 4

@@ -24,7 +24,7 @@ from accounts.platforms.bluesky.richtext import detect_spans, facets_of_spans
 from accounts.platforms.bluesky.session import DID
 from accounts.platforms.bluesky.xrpc import ERRORS, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
-from config.outbound import NoAnswer, NotSent, OutboundError
+from config.outbound import NotSent, OutboundError, SentWithoutAnswer
 
 POST_COLLECTION = "app.bsky.feed.post"
 RESOLVE_SECONDS = 15.0  # for all mentions of a post together
@@ -141,7 +141,7 @@ def create_record_once(server: Xrpc, did: str, rkey: str, record: Mapping[str, A
             return _ref(uri, answer)
     except NotSent as error:
         raise ERRORS.translate_repeatable_call_error(error) from error
-    except NoAnswer:
+    except SentWithoutAnswer:
         pass  # the record is read below, as after every response that leaves the outcome open
     except XrpcError as error:
         if _names_a_lost_blob(error):

@@ -35,7 +35,7 @@ class XrpcError(PlatformHttpError):
 
 @dataclass(frozen=True)
 class Xrpc(JsonClient):
-    """The XRPC client of the Bluesky server at the URL `address`. Calls raise XrpcError, NotSent, NoAnswer."""
+    """The XRPC client of the Bluesky server at the URL `address`. Calls raise XrpcError, NotSent, SentWithoutAnswer."""
 
     error = XrpcError
     timeout_seconds = TIMEOUT_SECONDS
@@ -48,7 +48,7 @@ class Xrpc(JsonClient):
     def procedure(self, method: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Call an XRPC procedure of a Bluesky server: a method that changes something.
 
-        After NoAnswer or a status of 5xx the change may have been made.
+        After SentWithoutAnswer or a status of 5xx the change may have been made.
         """
         return self._invoke("POST", method, json=body)
 

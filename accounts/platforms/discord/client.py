@@ -64,7 +64,7 @@ class DiscordError(PlatformHttpError):
 
 @dataclass(frozen=True)
 class WebhookClient(JsonClient):
-    """The client of one Discord webhook. Calls raise DiscordError, NotSent, NoAnswer."""
+    """The client of one Discord webhook. Calls raise DiscordError, NotSent, SentWithoutAnswer."""
 
     address: str = field(repr=False)
     id: str = ""

@@ -43,7 +43,7 @@ class FacebookOAuthClient(MetaOAuthClient):
     def fetch_page_connections(self, person: Graph) -> tuple[AuthorizedAccount, ...]:
         """Authorization by the Facebook app: list the pages that the logged-in person may publish to, each as a connection.
 
-        Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, NoAnswer.
+        Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, SentWithoutAnswer.
         """
         permissions = listed_objects(person.get("/me/permissions"))
         scopes = tuple(str(each.get("permission")) for each in permissions if each.get("status") == "granted")

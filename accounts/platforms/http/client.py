@@ -16,7 +16,7 @@ class JsonClient:
     """The HTTP client of a platform's JSON API at the URL `address`, with an access token, which may be empty.
 
     Subclasses name the exception for error responses and add what is particular to the platform. Every call raises that
-    exception, NotSent (the request was not sent) or NoAnswer (it may have been processed).
+    exception, NotSent (the request was not sent) or SentWithoutAnswer (it may have been processed).
     """
 
     address: str
@@ -34,7 +34,7 @@ class JsonClient:
     def post(self, path: str, **body: Any) -> dict[str, Any]:
         """Send a POST request with this JSON client. Returns the JSON object of the response.
 
-        After NoAnswer or a status of 5xx the change may have been made.
+        After SentWithoutAnswer or a status of 5xx the change may have been made.
         """
         return self._content(self.send_to_url("POST", f"{self.address}{path}", **body))
 

@@ -20,7 +20,7 @@ from accounts.platforms.errors import (
     report_unmapped_code,
 )
 from accounts.platforms.http.responses import NO_REASON, json_object_or_none, line_without_tokens, wait_seconds_from_headers
-from config.outbound import NoAnswer, OutboundError, Response
+from config.outbound import OutboundError, Response, SentWithoutAnswer
 
 E = TypeVar("E", bound="PlatformHttpError")
 
@@ -92,7 +92,7 @@ class ErrorTranslator(Generic[E]):
         """
 
         def translate(error: OutboundError | E) -> PlatformError:
-            if isinstance(error, NoAnswer):
+            if isinstance(error, SentWithoutAnswer):
                 return OutcomeUnknown(f"{self.label} did not say whether it published {what}.", final=final)
             if isinstance(error, PlatformHttpError) and self.request_may_have_taken_effect(error):
                 return OutcomeUnknown(f"{self.label} answered {error.status} and may have published {what}.", final=final)

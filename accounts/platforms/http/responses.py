@@ -15,7 +15,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from config.outbound import DestinationNotAllowed, NoAnswer, Response, check_url_without_lookup
+from config.outbound import DestinationNotAllowed, Response, SentWithoutAnswer, check_url_without_lookup
 
 MAX_LINE_LENGTH = 300
 MAX_WAIT_SECONDS = 86_400.0
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _UNIX_SECONDS_FROM = 1_000_000_000  # a larger number is a Unix time, a smaller one a number of seconds
 
 
-class UnreadableAnswer(NoAnswer):
+class UnreadableAnswer(SentWithoutAnswer):
     """Raised if the body of a platform's HTTP response cannot be read as expected although its status is a success."""
 
 

@@ -43,7 +43,7 @@ def is_page_urn(urn: str) -> bool:
 def fetch_member(api: Api, *, openid: bool) -> Identity:
     """Return the account of the LinkedIn member who logged in, from OpenID Connect or from the basic profile.
 
-    Raises LinkedInError, NotSent, NoAnswer.
+    Raises LinkedInError, NotSent, SentWithoutAnswer.
     """
     member = api.get("/v2/userinfo" if openid else "/v2/me")
     member_id = required_matching_text(member, "sub" if openid else "id", _MEMBER_ID, "member id")

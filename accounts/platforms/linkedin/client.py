@@ -50,7 +50,10 @@ class LinkedInError(PlatformHttpError):
 
 @dataclass(frozen=True)
 class Api(JsonClient):
-    """The client of one version (YYYYMM) of LinkedIn's API with an access token. Raises LinkedInError, NotSent, NoAnswer."""
+    """The client of one version (YYYYMM) of LinkedIn's API with an access token.
+
+    Raises LinkedInError, NotSent, SentWithoutAnswer.
+    """
 
     version: str = ""
 
@@ -59,7 +62,7 @@ class Api(JsonClient):
     def post_json(self, path: str, content: Mapping[str, Any]) -> Response:
         """Send JSON to LinkedIn's API by POST, and return the response, whose body may be empty.
 
-        After NoAnswer or a status of 5xx the change may have been made.
+        After SentWithoutAnswer or a status of 5xx the change may have been made.
         """
         return self.send_to_url("POST", f"{self.address}{path}", json=dict(content))
 

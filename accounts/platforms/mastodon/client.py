@@ -49,7 +49,7 @@ class MastodonError(PlatformHttpError):
 class ServerClient(JsonClient):
     """The client of one Mastodon server with an account's access token; `account` is the account's id at that server.
 
-    Calls raise MastodonError, NotSent, NoAnswer.
+    Calls raise MastodonError, NotSent, SentWithoutAnswer.
     """
 
     account: str = ""

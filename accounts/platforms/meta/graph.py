@@ -37,9 +37,10 @@ _VERSION = re.compile(r"/v[0-9]{1,3}\.[0-9]{1,2}$")
 
 @dataclass(frozen=True)
 class Graph(JsonClient):
-    """The client of Meta's Graph API at a URL that includes the API's version. Calls raise GraphError, NotSent, NoAnswer.
+    """The client of Meta's Graph API at a URL that includes the API's version.
 
-    `secret` is the app's secret, for products that accept a proof that the token is used by its own app.
+    Calls raise GraphError, NotSent, SentWithoutAnswer. `secret` is the app's secret, for products that accept a
+    proof that the token is used by its own app.
     """
 
     secret: str = field(default="", repr=False)
@@ -54,7 +55,7 @@ class Graph(JsonClient):
     def post_form(self, path: str, form: Mapping[str, str]) -> dict[str, Any]:
         """Send a form to Meta's Graph API.
 
-        After NoAnswer or a status of 5xx the change may have been made.
+        After SentWithoutAnswer or a status of 5xx the change may have been made.
         """
         return self.post(path, data={**form, **self._proof()})
 

@@ -57,7 +57,7 @@ class PinterestOAuthClient(PlatformOAuthClient):
 
 
 class Api(JsonClient):
-    """The client of Pinterest's API with an account's access token. Calls raise PinterestError, NotSent, NoAnswer."""
+    """The client of Pinterest's API with an account's token. Calls raise PinterestError, NotSent, SentWithoutAnswer."""
 
     error = PinterestError
     max_bytes = 2_000_000  # a page of boards

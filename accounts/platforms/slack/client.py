@@ -46,7 +46,7 @@ class SlackError(PlatformHttpError):
 
 
 class WebApi(JsonClient):
-    """The client of Slack's Web API with the token of an app. Calls raise SlackError, NotSent, NoAnswer."""
+    """The client of Slack's Web API with the token of an app. Calls raise SlackError, NotSent, SentWithoutAnswer."""
 
     error = SlackError
     timeout_seconds = 20.0

@@ -39,7 +39,7 @@ class WebhookError(SlackError):
 
 @dataclass(frozen=True)
 class WebhookClient(JsonClient):
-    """The client of one Slack webhook. Calls raise WebhookError, NotSent, NoAnswer.
+    """The client of one Slack webhook. Calls raise WebhookError, NotSent, SentWithoutAnswer.
 
     `id` is the webhook's id with its workspace, without the token.
     """

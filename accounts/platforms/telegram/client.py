@@ -70,7 +70,7 @@ class BotApi(JsonClient):
     ) -> Any:
         """Call a method of Telegram's Bot API, with files if there are any, and return the method's result.
 
-        `files` are (name, opened file, MIME type) by the name of their part. Raises BotApiError, NotSent, NoAnswer.
+        `files` are (name, opened file, MIME type) by the name of their part. Raises BotApiError, NotSent, SentWithoutAnswer.
         """
         body: dict[str, Any] = {"json": dict(fields or {})}
         if files:

@@ -78,10 +78,10 @@ class TikTokError(PlatformHttpError):
 
 
 class Api(JsonClient):
-    """The client of TikTok's API with a creator's access token. Calls raise TikTokError, NotSent, NoAnswer.
+    """The client of TikTok's API with a creator's access token. Calls raise TikTokError, NotSent, SentWithoutAnswer.
 
-    `get` and `post` return the response's `data`. After NoAnswer, or an error that may have an effect, the call may have been
-    carried out.
+    `get` and `post` return the response's `data`. After SentWithoutAnswer, or an error that may have an effect, the
+    call may have been carried out.
     """
 
     error = TikTokError

@@ -34,7 +34,7 @@ class CreatorLimits:
 def fetch_creator_limits(api: Api) -> CreatorLimits:
     """Ask what TikTok allows in a creator's posts: the privacy levels, the longest video, and whether comments are off.
 
-    Raises TikTokError, NotSent, NoAnswer.
+    Raises TikTokError, NotSent, SentWithoutAnswer.
     """
     info = api.post("/v2/post/publish/creator_info/query/", json={})
     levels, longest = info.get("privacy_level_options"), info.get("max_video_post_duration_sec")

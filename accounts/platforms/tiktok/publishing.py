@@ -179,7 +179,7 @@ def _upload_address(content: Content, state: State) -> str:
 def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> None:
     """Upload one chunk of a video's file to TikTok.
 
-    Raises UploadUrlUnusable, ChunkOutOfOrder, PlatformHttpError, NotSent, NoAnswer.
+    Raises UploadUrlUnusable, ChunkOutOfOrder, PlatformHttpError, NotSent, SentWithoutAnswer.
     """
     size, count = _chunks_of(file)
     start, end = index * size, file.size_bytes if index == count - 1 else (index + 1) * size

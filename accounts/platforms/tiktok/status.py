@@ -57,7 +57,7 @@ class PostStatus:
 
 
 def fetch_post_status(api: Api, publish_id: str) -> PostStatus:
-    """Ask TikTok for the status of the post with this publish id. Raises TikTokError, NotSent, NoAnswer."""
+    """Ask TikTok for the status of the post with this publish id. Raises TikTokError, NotSent, SentWithoutAnswer."""
     data = api.post("/v2/post/publish/status/fetch/", json={"publish_id": publish_id})
     name, received, ids = data.get("status"), data.get("uploaded_bytes"), data.get("publicaly_available_post_id")
     if not isinstance(name, str):

@@ -69,7 +69,7 @@ class XOAuthClient(PlatformOAuthClient):
 
 @dataclass(frozen=True)
 class Api(JsonClient):
-    """The client of X's API with the access token of one account. Calls raise XError, NotSent, NoAnswer."""
+    """The client of X's API with the access token of one account. Calls raise XError, NotSent, SentWithoutAnswer."""
 
     account_id: str = ""
     username: str = ""

@@ -116,7 +116,7 @@ def _after_post(api: Api, content: Content, progress: Progress, post_id: str) ->
 def _earlier_post_id(api: Api, content: Content, progress: Progress) -> str | NotPublishedProof:
     """Search for the X post that an interrupted attempt has created. Returns its id, or a NotPublishedProof.
 
-    Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
+    Raises OutcomeUnknown if this cannot be decided, XError, NotSent, SentWithoutAnswer.
     """
     sent, state = progress.segments, progress.state
     text = thread_segment_texts(content)[len(sent)]

@@ -74,7 +74,7 @@ class YouTubeError(PlatformHttpError):
 
 
 class Api(JsonClient):
-    """The client of YouTube's API with an account's access token. Calls raise YouTubeError, NotSent, NoAnswer."""
+    """The client of YouTube's API with an account's access token. Calls raise YouTubeError, NotSent, SentWithoutAnswer."""
 
     error = YouTubeError
 

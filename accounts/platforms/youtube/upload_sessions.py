@@ -48,7 +48,7 @@ class UploadSession:
     def query_progress(self) -> UploadState:
         """Ask YouTube how many bytes of the video's upload have arrived.
 
-        Raises UploadSessionExpired, YouTubeError, NotSent, NoAnswer.
+        Raises UploadSessionExpired, YouTubeError, NotSent, SentWithoutAnswer.
         """
         return self._put(b"", f"bytes */{self.size_bytes}", self.api.timeout_seconds)
 
@@ -79,7 +79,7 @@ class UploadSession:
 
 
 def open_session_and_return_url(api: Api, file: MediaFile, resource: Mapping[str, Any], params: Mapping[str, str]) -> str:
-    """Open an upload session for a video at YouTube. Returns its URL. Raises YouTubeError, NotSent, NoAnswer."""
+    """Open an upload session for a video at YouTube. Returns its URL. Raises YouTubeError, NotSent, SentWithoutAnswer."""
     response = api.send_to_url(
         "POST",
         f"{api.address}/upload/youtube/v3/videos",

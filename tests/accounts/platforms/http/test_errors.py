@@ -6,7 +6,7 @@ import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, RateLimited, TokenExpired, Transient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
-from config.outbound import NoAnswer, NotSent, Response
+from config.outbound import NotSent, Response, SentWithoutAnswer
 
 
 class Errors(ErrorTranslator[PlatformHttpError]):
@@ -28,7 +28,7 @@ def answered(status: int, body: bytes = b'{"message": "no"}') -> PlatformHttpErr
     ("fault", "read", "sent", "published"),
     [
         (NotSent("x"), Transient, Transient, Transient),
-        (NoAnswer("x"), Transient, Transient, OutcomeUnknown),
+        (SentWithoutAnswer("x"), Transient, Transient, OutcomeUnknown),
         (answered(429), RateLimited, RateLimited, RateLimited),
         (answered(401), TokenExpired, TokenExpired, TokenExpired),
         (answered(500), Transient, Transient, OutcomeUnknown),
