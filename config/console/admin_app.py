@@ -5,10 +5,28 @@ It is not in config/console/apps.py, because Django finds an app's config automa
 
 from __future__ import annotations
 
-from django.contrib.admin.apps import AdminConfig
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.apps import SimpleAdminConfig
+from django.contrib.admin.checks import check_admin_app, check_dependencies
+from django.core import checks
 
 
-class OperatorAdminConfig(AdminConfig):
-    """The app config of Django's admin, with the operators' console as its admin site."""
+class OperatorAdminConfig(SimpleAdminConfig):
+    """The app config of Django's admin, with the operators' console as its admin site.
+
+    The admin's tables are registered when the URLs are loaded (config/urls.py), so that processes without pages, such as
+    `manage.py up`, start without the modules of all pages.
+    """
 
     default_site = "config.console.admin_site.OperatorConsole"
+
+    def ready(self) -> None:
+        checks.register(_check_admin, checks.Tags.admin)
+
+
+def _check_admin(**options: Any) -> list[checks.CheckMessage]:
+    """Run Django's checks of the admin, once its tables are registered."""
+    admin.autodiscover()
+    return [*check_dependencies(**options), *check_admin_app(**options)]

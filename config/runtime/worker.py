@@ -61,7 +61,7 @@ class WorkerLoops(bootsteps.StartStopStep):
         for loop in self.loops:
             loop.start()
         threading.Thread(target=self._write_heartbeats, name="heartbeats", daemon=True).start()
-        threading.Thread(target=_complete_start, name="start", daemon=True).start()
+        threading.Thread(target=self._complete_start, name="start", daemon=True).start()
 
     def stop(self, parent: Any) -> None:
         self._begin_to_stop()
@@ -87,6 +87,16 @@ class WorkerLoops(bootsteps.StartStopStep):
             if self._stop.wait(HEARTBEAT_SECONDS):
                 connections.close_all()
                 return
+
+    def _complete_start(self) -> None:
+        """Do what no loop of the Celery worker waits for: check external programs and, a little later, load the views.
+
+        Otherwise the first link in an e-mail or to the payment processor would load them, within a loop's transaction.
+        """
+        _log_failed_checks()
+        if not self._stop.wait(HEARTBEAT_SECONDS):
+            import_module(settings.ROOT_URLCONF)
+            shorten_garbage_collections()
 
 
 class EmbeddedBeat(bootsteps.StartStopStep):
@@ -161,14 +171,6 @@ class _SilentHandler(WSGIRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (so it is called there)
         logger.debug(format, *args)
-
-
-def _complete_start() -> None:
-    """Do what the Celery worker needs after its start, but no loop waits for: load the views, check external programs."""
-    # The first link in an e-mail or to the payment processor would load them, within the transaction of a worker loop.
-    import_module(settings.ROOT_URLCONF)
-    shorten_garbage_collections()
-    _log_failed_checks()
 
 
 def _log_failed_checks() -> None:
