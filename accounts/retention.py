@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 
 from accounts.models import ConnectedAccount, ConnectionAttempt
-from accounts.services.connection_attempts import attempts_to_purge
+from accounts.services.connection_attempts import connection_attempts_to_purge
 from config.db.retention import ExpiredRowsRule
 from workspaces.retention import workspaces_to_purge
 
@@ -19,7 +19,7 @@ class ExpiredConnectionAttemptsRule(ExpiredRowsRule):
     name = "connection_attempts"
 
     def expired_rows(self) -> QuerySet[ConnectionAttempt]:
-        return attempts_to_purge()
+        return connection_attempts_to_purge()
 
 
 class PurgedWorkspaceAccountsRule(ExpiredRowsRule):

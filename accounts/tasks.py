@@ -28,4 +28,4 @@ def fetch_due_avatars() -> int:
 @shared_task
 def purge_connection_attempts() -> int:
     """Celery task that deletes OAuth connection attempts that have expired or whose workspace was deleted."""
-    return services.purge_attempts()
+    return services.purge_connection_attempts()

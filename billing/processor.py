@@ -50,7 +50,7 @@ class StripeHttpClient(stripe.HTTPClient):
                 method, url, headers=headers, data=post_data, timeout=TIMEOUT_SECONDS, max_bytes=MAX_ANSWER_BYTES
             )
         except outbound.OutboundError as error:
-            may_work_again = not isinstance(error, outbound.DestinationForbidden | outbound.ResponseTooLarge)
+            may_work_again = not isinstance(error, outbound.NotSentToForbiddenHost | outbound.ResponseTooLarge)
             raise stripe.APIConnectionError(str(error), should_retry=may_work_again) from error
         return answer.body.decode(errors="replace"), answer.status, answer.headers
 

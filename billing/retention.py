@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from billing.models import ProcessorEvent, Subscription
-from billing.services.deleted_workspaces import deleted_workspaces_with_subscription
+from billing.services.deleted_workspaces import deleted_workspaces_with_possibly_running_subscription
 from config.db.retention import ExpiredRowsRule
 from workspaces.models import Workspace
 from workspaces.processor_customers import clear_customer_ids
@@ -44,7 +44,7 @@ class PurgedWorkspaceCustomersAndSubscriptionsRule(ExpiredRowsRule):
         return workspaces_to_purge().exclude(processor_customer_id="")
 
     def next_rows_to_delete(self) -> QuerySet[Workspace]:
-        return self.expired_rows().exclude(pk__in=deleted_workspaces_with_subscription().values("pk"))
+        return self.expired_rows().exclude(pk__in=deleted_workspaces_with_possibly_running_subscription().values("pk"))
 
     def purge(self, limit: int) -> int:
         ids = list(self.next_rows_to_delete().values_list("pk", flat=True)[:limit])

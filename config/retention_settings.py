@@ -30,7 +30,7 @@ RETENTION_RULES = [
     "agents.retention.ExpiredDeviceAuthorizationsRule",
     "agents.retention.PurgedWorkspaceAgentsRule",
     "agents.retention.UnusedOAuthClientsRule",
-    "workspaces.retention.DeletedWorkspacesRule",
+    "workspaces.retention.PurgedWorkspacesRule",
     "workspaces.retention.ExpiredSessionsRule",
     "workspaces.retention.UnfinishedSignInStatesRule",
     "workspaces.retention.UnfinishedSignInNoncesRule",

@@ -44,7 +44,7 @@ def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Re
 def _download_error(error: outbound.OutboundError) -> ApiError:
     if isinstance(error, outbound.ResponseTooLarge):
         return too_large_error(max_upload_bytes_for_beginning())
-    if isinstance(error, outbound.DestinationForbidden):
+    if isinstance(error, outbound.NotSentToForbiddenHost):
         return _refused("not_allowed", f"Files cannot be fetched from this URL: {error}")
     if isinstance(error, outbound.NotSent):
         return _refused("unreachable", "The URL cannot be reached.")

@@ -12,7 +12,7 @@ from media.links import media_file_for_adapter
 from media.models import MediaAsset
 from media.selectors import assets_by_id
 from media.services import set_media_used_by_post, writes_that_delete_media_uses
-from posts.content import MediaWrite
+from posts.content import MediaInput
 from posts.models import PostGroup
 
 
@@ -48,7 +48,7 @@ def workspace_assets_by_id(workspace_id: str, media_ids: Iterable[str]) -> dict[
     return assets_by_id(workspace_id=workspace_id, ids=ids) if ids else {}
 
 
-def match_media_to_assets(media: Sequence[MediaWrite], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
+def match_media_to_assets(media: Sequence[MediaInput], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
     """Combine the media that a post to write attaches with their assets, in the same order.
 
     `assets` are the assets that were found. Raises ValidationFailed naming each asset that does not exist or occurs twice.
@@ -94,7 +94,7 @@ def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
         list(MediaAsset.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
 
 
-def build_media_protection_ends(groups: Iterable[PostGroup]) -> list[Write]:
+def writes_that_end_media_protection(groups: Iterable[PostGroup]) -> list[Write]:
     """Return the writes that end the protection of the media attached to post groups, so that they can be deleted."""
     return writes_that_delete_media_uses([group.id for group in groups if group.media])
 

@@ -14,7 +14,7 @@ from config.api.caller import Caller, WorkspaceStatus, require_access
 from config.api.errors import UserSessionRequired, missing_or_foreign_id_error
 from config.api.paging import Page, paginate_newest_first
 from config.db.ids import is_id
-from posts.day_lists import targets_in_calendars, targets_shown_in_calendar
+from posts.day_lists import possible_calendar_targets_of_all_workspaces, targets_shown_in_calendar
 from posts.models import CalendarFeed, PostTarget
 from posts.target_times import MAX_SCHEDULE_AHEAD
 
@@ -74,7 +74,7 @@ def _window_with_enough_targets(workspace_id: str, now: datetime) -> tuple[datet
     The feed shows MAX_TARGETS_BEFORE and MAX_TARGETS_AHEAD targets at most, whatever their accounts.
     """
     begin, end = now - SHOWN_BEFORE, now + MAX_SCHEDULE_AHEAD
-    of_account = targets_in_calendars().filter(account=OuterRef("pk"))
+    of_account = possible_calendar_targets_of_all_workspaces().filter(account=OuterRef("pk"))
     before = of_account.filter(shown_at__gte=begin, shown_at__lt=now).order_by("-shown_at").values("shown_at")
     ahead = of_account.filter(shown_at__gte=now, shown_at__lt=end).order_by("shown_at").values("shown_at")
     times: dict[str, Any] = {

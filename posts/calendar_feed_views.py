@@ -86,7 +86,7 @@ def serve_calendar(request: HttpRequest, token: str) -> HttpResponse:
     """Serve a workspace's posts as a calendar at the secret address of a feed; unknown and deleted ones answer 404."""
     feed = feed_with_token(token)
     bucket = rate_limit.Bucket(f"calendar:{feed.id if feed else rate_limit_address(request)}", READS_PER_MINUTE)
-    verdict = rate_limit.apply_rate_limits(bucket)
+    verdict = rate_limit.count_for_rate_limits(bucket)
     if not verdict.allowed:
         return error_response(RateLimited(headers=verdict.headers()))
     if feed is None:

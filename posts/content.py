@@ -27,7 +27,7 @@ UNCHANGED = Unchanged.UNCHANGED
 
 
 @dataclass(frozen=True)
-class TargetWrite:
+class TargetInput:
     """A target in the content of a post to create or edit: the account, its options, and its own text and time if any.
 
     `slot`: the time is the next free slot of the account; with `scheduled_at`, it is the slot at that time, which the target
@@ -43,24 +43,24 @@ class TargetWrite:
 
 
 @dataclass(frozen=True)
-class MediaWrite:
+class MediaInput:
     """A media asset in the content of a post to create or edit; `alt_text` replaces the asset's own."""
 
     media_id: str
     alt_text: str | None = None
 
     def as_stored_json(self) -> dict[str, str]:
-        """Return the entry for this MediaWrite in the JSON field `PostGroup.media`."""
+        """Return the entry for this MediaInput in the JSON field `PostGroup.media`."""
         return {"media_id": self.media_id} | ({} if self.alt_text is None else {"alt_text": self.alt_text})
 
 
 @dataclass(frozen=True)
-class PostWrite:
+class PostInput:
     """The input of services that create a post: its content, its time (None: now), and who receives its events."""
 
     text: str
-    targets: tuple[TargetWrite, ...]
-    media: tuple[MediaWrite, ...] = ()
+    targets: tuple[TargetInput, ...]
+    media: tuple[MediaInput, ...] = ()
     workspace_id: str | None = None
     scheduled_at: datetime | None = None
     draft: bool = False
@@ -69,8 +69,8 @@ class PostWrite:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def from_request(cls, fields: Mapping[str, Any]) -> PostWrite:
-        """Convert the validated body of a POST /posts request to a PostWrite."""
+    def from_request(cls, fields: Mapping[str, Any]) -> PostInput:
+        """Convert the validated body of a POST /posts request to a PostInput."""
         return cls(**_typed(fields))
 
 
@@ -82,8 +82,8 @@ class PostEdit:
     """
 
     text: str | None = None
-    targets: tuple[TargetWrite, ...] | None = None
-    media: tuple[MediaWrite, ...] | None = None
+    targets: tuple[TargetInput, ...] | None = None
+    media: tuple[MediaInput, ...] | None = None
     scheduled_at: datetime | Unchanged | None = UNCHANGED
     metadata: Mapping[str, str] | None = None
 
@@ -100,18 +100,18 @@ class PostEdit:
         return sorted(given if self.scheduled_at is UNCHANGED else [*given, "scheduled_at"])
 
 
-def media_writes_of_group(group: PostGroup) -> tuple[MediaWrite, ...]:
-    """Return the media of a stored post group as MediaWrite values, the input for editing the post."""
+def media_inputs_of_group(group: PostGroup) -> tuple[MediaInput, ...]:
+    """Return the media of a stored post group as MediaInput values, the input for editing the post."""
     return _media(group.media)
 
 
-def target_writes_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
-    """Return the targets of a stored post group, except cancelled ones, as TargetWrite values for editing the post.
+def target_inputs_of_group(group: PostGroup) -> tuple[TargetInput, ...]:
+    """Return the targets of a stored post group, except cancelled ones, as TargetInput values for editing the post.
 
     A target whose time equals the group's has no time of its own: it moves with the group.
     """
     return tuple(
-        TargetWrite(
+        TargetInput(
             each.platform,
             each.account_id,
             each.text,
@@ -125,7 +125,7 @@ def target_writes_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
 
 
 def own_scheduled_at(group: PostGroup, target: PostTarget) -> datetime | None:
-    """Return the `scheduled_at` for the TargetWrite of a stored target; None if it has the time of its post group."""
+    """Return the `scheduled_at` for the TargetInput of a stored target; None if it has the time of its post group."""
     return None if target.scheduled_at == group.scheduled_at and not target.slot else target.scheduled_at
 
 
@@ -142,11 +142,11 @@ def edit_keeping_taken_slots(group: PostGroup, edit: PostEdit) -> PostEdit:
 def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     typed = dict(fields)
     if "targets" in typed:
-        typed["targets"] = tuple(TargetWrite(**target) for target in typed["targets"])
+        typed["targets"] = tuple(TargetInput(**target) for target in typed["targets"])
     if "media" in typed:
         typed["media"] = _media(typed["media"])
     return typed
 
 
-def _media(entries: Iterable[Mapping[str, Any]]) -> tuple[MediaWrite, ...]:
-    return tuple(MediaWrite(**entry) for entry in entries)
+def _media(entries: Iterable[Mapping[str, Any]]) -> tuple[MediaInput, ...]:
+    return tuple(MediaInput(**entry) for entry in entries)

@@ -232,7 +232,10 @@ def _calendar_groups(ids: set[str]) -> dict[str, tuple[Any, ...]]:
 
 
 def upcoming_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
-    """Query the released post groups whose targets are due on the next days, earliest first, with `shown_at`."""
+    """Query the next released post groups that are still to be published, at most `limit`, earliest first.
+
+    Each has `shown_at`, the time of its first target.
+    """
     require_access(caller, workspace_id, "posts.read", write=False)
     now = timezone.now()
     in_time: QuerySet[Any] = _targets_in_window(workspace_id, (now, now + MAX_SCHEDULE_AHEAD))
@@ -252,7 +255,7 @@ def targets_shown_in_calendar(
     return rows.exclude(group__status=GroupStatus.PENDING_CONFIRMATION, scheduled_at=None)
 
 
-def targets_in_calendars() -> QuerySet[Any]:
+def possible_calendar_targets_of_all_workspaces() -> QuerySet[Any]:
     """Query the targets that lists of posts by day may show, of released and waiting posts of all workspaces."""
     return _uncancelled_targets().exclude(group__status__in=STATUSES_NOT_IN_CALENDAR)
 

@@ -17,7 +17,7 @@ from accounts.platforms.polls import poll_choices_in_options
 from accounts.platforms.thread_option import texts_after_first_segment
 from config.db.fast_read import in_list_condition, list_parameter, quoted_column, read_rows
 from config.db.fixed_select import FixedSelect
-from posts.content import PostWrite
+from posts.content import PostInput
 from posts.models import PostGroup, PostTarget
 from posts.states import UNRELEASED_GROUP_STATUSES, TargetStatus
 
@@ -32,7 +32,7 @@ def content_sha256(text: str, options: Mapping[str, Any], media_ids: Iterable[st
     return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 
 
-def content_hashes(post: PostWrite) -> set[str]:
+def content_hashes(post: PostInput) -> set[str]:
     """Return the content hashes of the targets of a post to write. Targets without text and media have no duplicates."""
     media_ids = [each.media_id for each in post.media]
     texts = [(post.text if target.text is None else target.text, target.options) for target in post.targets]

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from config.api.caller import Caller
 from config.api.serializers import StrictSerializer, WriteBody
-from posts.content import PostEdit, PostWrite
+from posts.content import PostEdit, PostInput
 from posts.plan import Plan
 from posts.serializers.queue import RetryMissedSerializer, UpdateQueueSerializer
 from posts.serializers.requests import (
@@ -27,10 +27,10 @@ from posts.services.cancel import plan_cancel
 from posts.services.commit import plan_and_commit
 from posts.services.create import plan_create, plan_create_batch
 from posts.services.missed import plan_retry_missed
-from posts.services.queue import RequestedQueueChange, plan_queue
+from posts.services.queue import RequestedQueueChange, plan_queue_change
 from posts.services.retry import plan_retry
 from posts.services.review import plan_confirm, plan_reject
-from posts.services.series import plan_and_commit_series, plan_series
+from posts.services.series import plan_and_commit_series, plan_create_series
 from posts.services.update import plan_update
 
 
@@ -42,7 +42,7 @@ class MakePlan(Protocol):
 
 
 @dataclass(frozen=True)
-class PlannedOperation:
+class PlannableOperation:
     """A post operation that can be planned, with the serializer of its request body and the function that makes its plan.
 
     `changes_group`: it changes one stored post group, which its path names. `several_groups`: it answers with a list of them.
@@ -57,16 +57,16 @@ class PlannedOperation:
 
 
 def _create(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
-    return plan_create(caller, PostWrite.from_request(fields), dry_run=dry_run)
+    return plan_create(caller, PostInput.from_request(fields), dry_run=dry_run)
 
 
 def _create_batch(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
-    posts = [PostWrite.from_request(post) for post in fields["posts"]]
+    posts = [PostInput.from_request(post) for post in fields["posts"]]
     return plan_create_batch(caller, posts, workspace_id=fields.get("workspace_id"), dry_run=dry_run)
 
 
 def _create_series(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
-    return plan_series(caller, fields, dry_run=dry_run)
+    return plan_create_series(caller, fields, dry_run=dry_run)
 
 
 def _update(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
@@ -74,7 +74,7 @@ def _update(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dr
 
 
 def _update_queue(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
-    return plan_queue(caller, RequestedQueueChange(**fields), dry_run=dry_run)
+    return plan_queue_change(caller, RequestedQueueChange(**fields), dry_run=dry_run)
 
 
 def _retry_missed(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
@@ -90,17 +90,17 @@ def _with_fields(plan: Callable[..., Plan]) -> MakePlan:
     return make_plan
 
 
-PLANNED_OPERATIONS: Mapping[str, PlannedOperation] = {
-    "posts.create": PlannedOperation(CreatePostSerializer, _create, changes_group=False),
-    "posts.create_batch": PlannedOperation(CreateBatchSerializer, _create_batch, changes_group=False, several_groups=True),
-    "posts.update": PlannedOperation(UpdatePostSerializer, _update),
-    "posts.update_queue": PlannedOperation(UpdateQueueSerializer, _update_queue, changes_group=False, several_groups=True),
-    "posts.retry_missed": PlannedOperation(RetryMissedSerializer, _retry_missed, changes_group=False, several_groups=True),
-    "posts.cancel": PlannedOperation(WriteBody, _with_fields(plan_cancel)),
-    "posts.retry": PlannedOperation(RetryPostSerializer, _with_fields(plan_retry)),
-    "posts.confirm": PlannedOperation(ConfirmPostSerializer, _with_fields(plan_confirm)),
-    "posts.reject": PlannedOperation(RejectPostSerializer, _with_fields(plan_reject)),
-    "series.create": PlannedOperation(
+PLANNED_OPERATIONS: Mapping[str, PlannableOperation] = {
+    "posts.create": PlannableOperation(CreatePostSerializer, _create, changes_group=False),
+    "posts.create_batch": PlannableOperation(CreateBatchSerializer, _create_batch, changes_group=False, several_groups=True),
+    "posts.update": PlannableOperation(UpdatePostSerializer, _update),
+    "posts.update_queue": PlannableOperation(UpdateQueueSerializer, _update_queue, changes_group=False, several_groups=True),
+    "posts.retry_missed": PlannableOperation(RetryMissedSerializer, _retry_missed, changes_group=False, several_groups=True),
+    "posts.cancel": PlannableOperation(WriteBody, _with_fields(plan_cancel)),
+    "posts.retry": PlannableOperation(RetryPostSerializer, _with_fields(plan_retry)),
+    "posts.confirm": PlannableOperation(ConfirmPostSerializer, _with_fields(plan_confirm)),
+    "posts.reject": PlannableOperation(RejectPostSerializer, _with_fields(plan_reject)),
+    "series.create": PlannableOperation(
         CreateSeriesSerializer, _create_series, changes_group=False, plan_and_commit=plan_and_commit_series
     ),
 }

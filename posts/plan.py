@@ -35,9 +35,9 @@ class GroupChange:
     moment as a time.
     `assets` are the media attached before and after, as far as they exist. `audit` is the metadata of the audit entry.
 
-    `holds` are the targets whose price is reserved against the caps of the workspace and of `capped_agent_id`. `workspace` is
-    the row of the workspace, if it has been read. The reservation of `releases` ends, that of `settles` is spent, and that of
-    `failures` ends because the target failed.
+    `holds` are the targets whose price is reserved against the caps of the workspace and of `agent_id_for_caps`. `workspace`
+    is the row of the workspace, if it has been read. The reservation of `releases` ends, that of `settles` is spent, and that
+    of `failures` ends because the target failed.
     `events` are the webhook events in order, each as its kind and, if it is about one target, the target's id.
     """
 
@@ -51,7 +51,7 @@ class GroupChange:
     releases: Sequence[PostTarget] = ()
     settles: Sequence[PostTarget] = ()
     failures: Sequence[PostTarget] = ()
-    capped_agent_id: str | None = None
+    agent_id_for_caps: str | None = None
     workspace: Workspace | None = None
     events: Sequence[tuple[str, str | None]] = ()
     audit: Mapping[str, Any] = field(default_factory=dict)

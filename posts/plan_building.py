@@ -26,7 +26,7 @@ from config.api.webhook_url import check_webhook_url_without_lookup
 from media.models import MediaAsset
 from posts import selectors
 from posts.attached_media import AttachedMedia, match_media_to_assets, workspace_assets_by_id
-from posts.content import PostWrite, TargetWrite, media_writes_of_group
+from posts.content import PostInput, TargetInput, media_inputs_of_group
 from posts.duplicates import ContentKey, content_hashes, find_accounts_and_duplicates
 from posts.errors import ContentInvalid
 from posts.models import PostGroup, PostTarget
@@ -57,7 +57,7 @@ class PlanRows:
 
     @classmethod
     def read(
-        cls, workspace_id: str, posts: Sequence[PostWrite], *, group_id: str = "", other_media: Iterable[str] = ()
+        cls, workspace_id: str, posts: Sequence[PostInput], *, group_id: str = "", other_media: Iterable[str] = ()
     ) -> PlanRows:
         """Read what plans of these posts need, with one query, and with another one if there are media.
 
@@ -70,7 +70,7 @@ class PlanRows:
         return cls(found, workspace_assets_by_id(workspace_id, media_ids), duplicates)
 
 
-def new_group_change(caller: Caller, post: PostWrite, *, dry_run: bool = False, rows: PlanRows | None = None) -> GroupChange:
+def new_group_change(caller: Caller, post: PostInput, *, dry_run: bool = False, rows: PlanRows | None = None) -> GroupChange:
     """Return the change of a plan that creates a post group, after checks of permissions, accounts, time and content.
 
     The caller of this function checks the spend limits. `rows` is what was read for several groups at once. Drafts may have
@@ -88,7 +88,7 @@ def new_group_change(caller: Caller, post: PostWrite, *, dry_run: bool = False, 
     status = initial_status_for_caller(caller, GroupStatus.DRAFT if post.draft else status_when_released(scheduled))
     refuse_past_or_too_late_times(post.scheduled_at, post.targets)
     check_webhook_url_without_lookup(post.webhook_url)
-    inputs = build_target_inputs(
+    inputs = build_targets_to_validate(
         caller, accounts, post.text, post.targets, post.sandbox, match_media_to_assets(post.media, assets)
     )
     validation = validate_content(inputs, draft=post.draft, duplicates=rows.duplicates)
@@ -109,14 +109,14 @@ def new_group_change(caller: Caller, post: PostWrite, *, dry_run: bool = False, 
         assets=assets,
         validation=validation,
         holds=targets if is_released(group) else (),
-        capped_agent_id=caller.agent_id,
+        agent_id_for_caps=caller.agent_id,
         workspace=next(iter(accounts.values())).workspace,
         events=((f"post.{status}", None),) if status in STATUSES_WITH_EVENT_ON_CREATION else (),
         audit={"status": status, "sandbox": group.sandbox},
     )
 
 
-def _build_group(caller: Caller, workspace_id: str, post: PostWrite, status: GroupStatus) -> PostGroup:
+def _build_group(caller: Caller, workspace_id: str, post: PostInput, status: GroupStatus) -> PostGroup:
     return PostGroup(
         workspace_id=workspace_id,
         status=status,
@@ -171,11 +171,11 @@ def initial_status_for_caller(caller: Caller, wanted: GroupStatus) -> GroupStatu
     return GroupStatus.PENDING_CONFIRMATION if caller.needs_approval else wanted
 
 
-def build_target_inputs(
+def build_targets_to_validate(
     caller: Caller,
     accounts: Mapping[str, ConnectedAccount],
     text: str,
-    targets: Sequence[TargetWrite],
+    targets: Sequence[TargetInput],
     sandbox: bool,
     media: tuple[AttachedMedia, ...],
 ) -> list[TargetToValidate]:
@@ -213,18 +213,18 @@ def build_target_inputs(
     ]
 
 
-def capped_agent_id(caller: Caller, group: PostGroup) -> str | None:
+def agent_id_for_caps(caller: Caller, group: PostGroup) -> str | None:
     """Return the agent against whose caps the plan of a post counts: the calling one, or else the post's creator."""
     return caller.agent_id or group.agent_id
 
 
-def build_target_inputs_of_stored_group(group: PostGroup, assets: Mapping[str, MediaAsset]) -> list[TargetToValidate]:
+def build_targets_to_validate_of_stored_group(group: PostGroup, assets: Mapping[str, MediaAsset]) -> list[TargetToValidate]:
     """Build the targets to validate of a stored post group, with its current accounts and media.
 
     Raises ValidationFailed for a deleted asset.
     """
     accounts = ConnectedAccount.objects.in_bulk([target.account_id for target in group.targets.all()])
-    media = match_media_to_assets(media_writes_of_group(group), assets)
+    media = match_media_to_assets(media_inputs_of_group(group), assets)
     cached = TextCheckCache()
     return [
         TargetToValidate(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media, cached)
@@ -263,7 +263,7 @@ def validate_content(
     return validation
 
 
-def _only_sandbox(accounts: Mapping[str, ConnectedAccount], targets: Sequence[TargetWrite]) -> bool:
+def _only_sandbox(accounts: Mapping[str, ConnectedAccount], targets: Sequence[TargetInput]) -> bool:
     named = [accounts.get(target.connected_account_id) for target in targets]
     return all(account is not None and account.sandbox for account in named)
 

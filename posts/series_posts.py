@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from config.api.errors import ValidationFailed
-from posts.content import PostWrite
+from posts.content import PostInput
 from posts.models import Series
 
 MAX_TEXTS = 20  # beside the first one
@@ -23,13 +23,13 @@ def texts_of_series(post: Mapping[str, Any]) -> list[str]:
     return [post["text"], *post.get("texts", ())]
 
 
-def build_series_post(series: Series, at: datetime, *, number: int, local: str) -> PostWrite:
+def post_input_of_occurrence(series: Series, at: datetime, *, number: int, local: str) -> PostInput:
     """Return the request for the post of a series with this number, which is scheduled at `at`, the local time `local`."""
     texts, post = texts_of_series(series.post), dict(series.post)
     post.pop("texts", None)
     post["text"] = _filled_in(texts[(number - 1) % len(texts)], number, local)
     post["targets"] = [{**each, "text": each["text"] and _filled_in(each["text"], number, local)} for each in post["targets"]]
-    write = PostWrite.from_request({name: value for name, value in post.items() if value is not None})
+    write = PostInput.from_request({name: value for name, value in post.items() if value is not None})
     return replace(write, workspace_id=series.workspace_id, scheduled_at=at)
 
 

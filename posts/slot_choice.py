@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from accounts.slots import MIN_LEAD, SlotOccurrence, slot_occurrences
 from config.api.errors import ValidationFailed
-from posts.content import TargetWrite
+from posts.content import TargetInput
 from posts.models import PostTarget
 from posts.states import FREED_SLOT_STATUSES
 
@@ -53,7 +53,7 @@ class FreeSlots:
 
 def choose_times_of_targets(
     scheduled_at: datetime | None,
-    targets: Sequence[TargetWrite],
+    targets: Sequence[TargetInput],
     accounts: Mapping[str, ConnectedAccount],
     *,
     draft: bool,

@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from config.api.errors import ValidationFailed
-from posts.content import TargetWrite
+from posts.content import TargetInput
 from posts.states import GroupStatus
 
 PAST_TOLERANCE = timedelta(seconds=60)
 MAX_SCHEDULE_AHEAD = timedelta(days=366)
 
 
-def refuse_past_or_too_late_times(scheduled_at: datetime | None, targets: Sequence[TargetWrite] = ()) -> None:
+def refuse_past_or_too_late_times(scheduled_at: datetime | None, targets: Sequence[TargetInput] = ()) -> None:
     """Raise ValidationFailed if a time of a post or of its targets is over 60 seconds ago or over 366 days ahead."""
     now = timezone.now()
     times = [("scheduled_at", scheduled_at)]
@@ -31,7 +31,7 @@ def refuse_past_or_too_late_times(scheduled_at: datetime | None, targets: Sequen
         raise ValidationFailed(details=problems)
 
 
-def whether_targets_have_times(scheduled_at: datetime | None, targets: Iterable[TargetWrite]) -> list[bool]:
+def whether_targets_have_times(scheduled_at: datetime | None, targets: Iterable[TargetInput]) -> list[bool]:
     """Return, for each target of a post to create or edit, whether it has a time; if not, it is published at once."""
     return [bool(target.slot or target.scheduled_at or scheduled_at) for target in targets]
 

@@ -13,7 +13,7 @@ from config.api.policies import Access, Body, Idempotency
 from config.api.scopes import any_scope_of
 from config.api.views import OperationViewSet
 from posts import day_lists, selectors, services
-from posts.content import PostWrite
+from posts.content import PostInput
 from posts.dry_run_reply import dry_run_reply
 from posts.local_time import local_day_window
 from posts.operations import PLANNED_OPERATIONS
@@ -88,7 +88,7 @@ class PostViewSet(OperationViewSet):
         errors=("ACCOUNT_NOT_ALLOWED",),
     )
     def validate(self, call: Call) -> Reply:
-        return Reply(services.validate_post(caller=call.caller, post=PostWrite.from_request(call.data)))
+        return Reply(services.validate_post(caller=call.caller, post=PostInput.from_request(call.data)))
 
     @operation(
         "posts.create",

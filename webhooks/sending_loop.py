@@ -25,9 +25,9 @@ Outcome = TypeVar("Outcome")
 
 
 class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
-    """A worker loop that sends due rows, each as one HTTP request, with fair shares of the slots for their holders.
+    """The base class of worker loops that send due webhook deliveries or notices, each as one HTTP request.
 
-    `shares` counts the attempts of each holder, such as a workspace.
+    `shares` limits how many requests each holder, such as a workspace, may have in progress.
     """
 
     def __init__(self, shares: FairShares) -> None:

@@ -49,5 +49,5 @@ def clear_customer_ids(*, workspace_ids: Iterable[str]) -> int:
 
 
 def set_audit_retention_tier(*, workspace_id: str, tier: str) -> None:
-    """Save how long the audit log of a payment processor's customer is kept, unless an operator set the tier `enterprise`."""
+    """Save how long a workspace's audit log is kept, by its subscription; a tier `enterprise`, set by an operator, stays."""
     Workspace.objects.filter(pk=workspace_id).exclude(retention_tier=OPERATOR_TIER).update(retention_tier=tier)

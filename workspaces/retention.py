@@ -26,7 +26,7 @@ def workspaces_to_purge() -> QuerySet[Workspace]:
     return Workspace.objects.filter(status=WorkspaceStatus.DELETED, updated_at__lte=deleted_before)
 
 
-class DeletedWorkspacesRule(ExpiredRowsRule):
+class PurgedWorkspacesRule(ExpiredRowsRule):
     """The retention rule that deletes workspaces and their members, after the other apps have deleted the workspaces' rows.
 
     A workspace that is a customer of the payment processor stays until billing clears its customer id, so that nobody

@@ -17,8 +17,8 @@ from yarl import URL
 
 from accounts.platforms.counting import cut_to_limit, grapheme_length
 from config.outbound import (
-    DestinationForbidden,
     DestinationNotAllowed,
+    NotSentToForbiddenHost,
     OutboundError,
     Response,
     ResponseTooLarge,
@@ -108,7 +108,7 @@ def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: b
                 answer = download(
                     str(address), body, headers={"Accept": accept}, timeout=seconds, max_bytes=max_bytes, cut=cut_off
                 )
-            except DestinationForbidden as error:
+            except NotSentToForbiddenHost as error:
                 raise PageUnavailable("leads to an address that the service does not connect to") from error
             except ResponseTooLarge as error:
                 raise PageUnavailable("answered with more than the service reads") from error

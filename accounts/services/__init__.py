@@ -5,7 +5,11 @@ from __future__ import annotations
 from accounts.services.avatars import fetch_due_avatars
 from accounts.services.check import check_and_update_account
 from accounts.services.connect import connect_account_or_begin_oauth
-from accounts.services.connection_attempts import BegunConnectionAttempt, purge_attempts, stored_authorization_url_and_state
+from accounts.services.connection_attempts import (
+    BegunConnectionAttempt,
+    purge_connection_attempts,
+    stored_authorization_url_and_state,
+)
 from accounts.services.disconnect import disconnect_account, disconnect_accounts_of_deleted_workspaces
 from accounts.services.oauth_completion import (
     AccountChoices,

@@ -23,7 +23,7 @@ from accounts.services.tokens import token_renewal_due_at
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
 from config.api.errors import ValidationFailed
-from config.api.plan import ResourcePlan, check_plan
+from config.api.plan import ResourcePlan, accept_plan
 from config.api.request_limits import limit_outbound_requests
 
 NO_INPUT_SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -50,7 +50,7 @@ def connect_account_or_begin_oauth(
     given = _checked(chosen.oauth_input_schema if by_oauth else chosen.credentials_schema, credentials)
     # Which account these credentials belong to, and whether it is connected already, only the platform's answer says.
     content = {"platform": chosen.name, "method": method, "credentials_given": sorted(given)}
-    check_plan(ResourcePlan("accounts.connect", workspace_id, None, content))
+    accept_plan(ResourcePlan("accounts.connect", workspace_id, None, content))
     if dry_run:
         account = ConnectedAccount(workspace_id=workspace_id, platform=chosen.name, method=method)
         account.updated_at = account.created_at

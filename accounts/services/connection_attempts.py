@@ -114,7 +114,7 @@ def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
         raise OAuthStateInvalid()
 
 
-def exchange_code(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAccount, ...]:
+def exchange_code_once_and_store_accounts(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAccount, ...]:
     """Exchange the code of a stored OAuth connection attempt, once, for connections to the owner's accounts.
 
     The platform is called once, outside any transaction; a repeat with the same code returns the stored connections.
@@ -148,12 +148,12 @@ def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAcc
     return opened
 
 
-def purge_attempts() -> int:
+def purge_connection_attempts() -> int:
     """Delete OAuth connection attempts that have expired or whose workspace was deleted; returns how many."""
-    return attempts_to_purge().delete()[0]
+    return connection_attempts_to_purge().delete()[0]
 
 
-def attempts_to_purge() -> QuerySet[ConnectionAttempt]:
+def connection_attempts_to_purge() -> QuerySet[ConnectionAttempt]:
     """Return the queryset of OAuth connection attempts that have expired or whose workspace was deleted."""
     over = Q(expires_at__lte=timezone.now()) | Q(workspace__status=WorkspaceStatus.DELETED)
     return ConnectionAttempt.objects.filter(over)

@@ -15,7 +15,7 @@ from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Grant
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist
-from config.api.plan import ResourcePlan, check_plan, row_fields
+from config.api.plan import ResourcePlan, accept_plan, row_fields
 from config.api.request_limits import limit_outbound_requests
 from config.db.encryption import SealedValueError
 
@@ -50,7 +50,7 @@ def _clear_secrets(caller: Caller, account: ConnectedAccount, *, clears: bool, d
     with transaction.atomic():
         stored = ConnectedAccount.objects.select_for_update(no_key=True).get(pk=account.pk)
         before = row_fields(stored, "platform", "external_id", "handle", "status")
-        check_plan(ResourcePlan("accounts.disconnect", account.id, before, {**before, "status": disconnected}))
+        accept_plan(ResourcePlan("accounts.disconnect", account.id, before, {**before, "status": disconnected}))
         account.status = disconnected
         for name, empty in CLEARED_FIELDS.items():
             setattr(account, name, empty)

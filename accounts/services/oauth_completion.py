@@ -19,7 +19,7 @@ from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.types import AuthorizedAccount, Identity
 from accounts.services.connect import insert_or_update_account
 from accounts.services.connection_attempts import (
-    exchange_code,
+    exchange_code_once_and_store_accounts,
     find_unexpired_attempt,
     require_usable_code,
     was_code_sent_to_platform,
@@ -27,7 +27,7 @@ from accounts.services.connection_attempts import (
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
 from config.api.errors import ValidationFailed
-from config.api.plan import ResourcePlan, check_plan
+from config.api.plan import ResourcePlan, accept_plan
 
 SCOPE = "accounts.write"
 
@@ -71,12 +71,12 @@ def complete_connection(
     require_access(caller, attempt.workspace_id, SCOPE)
     require_usable_code(attempt, code)
     # Only the platform's answer says which accounts the code opens; a choice names one of them.
-    check_plan(
+    accept_plan(
         ResourcePlan("accounts.complete_connection", attempt.id, None, {"platform": attempt.platform, "choice": choice})
     )
     if dry_run:
         return _preview(caller, attempt)
-    connections = exchange_code(attempt, code)
+    connections = exchange_code_once_and_store_accounts(attempt, code)
     if choice is None and len(connections) > 1:
         _record(caller, attempt)
         return AccountChoices(attempt.id, tuple(each.identity for each in connections), attempt.expires_at)
@@ -96,7 +96,7 @@ def exchange_code_after_return(*, caller: Caller, state: str, code: str) -> Retu
     require_access(caller, attempt.workspace_id, SCOPE)
     if attempt.account and attempt.opened is None and was_code_sent_to_platform(attempt, code):
         return ReturnedConnectionAttempt(attempt, attached_account=attempt.account)
-    return ReturnedConnectionAttempt(attempt, exchange_code(attempt, code))
+    return ReturnedConnectionAttempt(attempt, exchange_code_once_and_store_accounts(attempt, code))
 
 
 def attach_chosen_account(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:

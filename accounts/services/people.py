@@ -38,7 +38,7 @@ def find_people(*, caller: Caller, account_id: str, text: str) -> list[Person]:
     wanted = text.strip().removeprefix("@")
     if not 1 <= len(wanted) <= MAX_TEXT_CHARACTERS:
         raise ValidationFailed.for_field("text", f"Enter 1 to {MAX_TEXT_CHARACTERS} characters of a name or handle.")
-    rate_limit.refuse_over_rate_limit(
+    rate_limit.count_or_raise_rate_limited(
         rate_limit.Bucket(f"people:{caller.actor_id}", LOOKUPS_PER_MINUTE),
         rate_limit.Bucket(f"people:{account.id}", LOOKUPS_PER_MINUTE),
     )

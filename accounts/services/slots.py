@@ -11,7 +11,7 @@ from accounts.models import ConnectedAccount
 from accounts.slots import sorted_unique_slots
 from auditlog.services import record_entry
 from config.api.caller import Caller, check_account_allowlist
-from config.api.plan import ResourcePlan, check_plan, row_fields
+from config.api.plan import ResourcePlan, accept_plan, row_fields
 
 
 def update_slots(
@@ -27,7 +27,7 @@ def update_slots(
         stored = ConnectedAccount.objects.select_for_update(no_key=True).get(pk=account.pk)
         before = row_fields(stored, "slot_timezone", "slots")
         account.slot_timezone, account.slots = timezone, sorted_unique_slots(slots)
-        check_plan(ResourcePlan("accounts.update_slots", account.id, before, row_fields(account, *before)))
+        accept_plan(ResourcePlan("accounts.update_slots", account.id, before, row_fields(account, *before)))
         if not dry_run:
             account.save(update_fields=["slot_timezone", "slots", "updated_at"])
         record_entry(

@@ -45,7 +45,7 @@ def find_or_fetch_client(client_id: str | None, *, asked_by: str) -> OAuthClient
         return client
     if client and client.document_read_at and timezone.now() - client.document_read_at < DOCUMENT_LIFETIME:
         return client
-    rate_limit.refuse_over_rate_limit(rate_limit.Bucket(f"oauth-document:{asked_by}", DOCUMENTS_PER_HOUR, 3600.0))
+    rate_limit.count_or_raise_rate_limited(rate_limit.Bucket(f"oauth-document:{asked_by}", DOCUMENTS_PER_HOUR, 3600.0))
     metadata = _read_document(client_id, asked_by)
     values = {
         "name": metadata.name,

@@ -29,7 +29,7 @@ from config.api.caller import (
     system_caller,
 )
 from config.api.errors import ValidationFailed, missing_or_foreign_id_error
-from config.api.plan import ResourcePlan, check_plan
+from config.api.plan import ResourcePlan, accept_plan
 
 CODE_LIFETIME = timedelta(seconds=60)
 ACCESS_TOKEN_LIFETIME = timedelta(hours=1)
@@ -160,7 +160,7 @@ def lock_token_to_refresh(*, client: OAuthClient, refresh_token: str) -> OAuthTo
         return None
     if not may_get_tokens(token.grant) or token.refresh_expires_at <= now:
         return None
-    rate_limit.refuse_over_rate_limit(rate_limit.Bucket(f"oauth-refresh:{token.grant_id}", REFRESHES_PER_HOUR, 3600.0))
+    rate_limit.count_or_raise_rate_limited(rate_limit.Bucket(f"oauth-refresh:{token.grant_id}", REFRESHES_PER_HOUR, 3600.0))
     return token
 
 
@@ -221,7 +221,7 @@ def end_grant_as_operator(*, caller: Caller, token: str, dry_run: bool = False) 
         grant = found.grant
         content = {"agent_id": grant.agent_id, "client_id": grant.client_id}
         before = {**content, "revoked": grant.ended_at is not None}
-        check_plan(ResourcePlan("ops.revoke_key", grant.id, before, {**content, "revoked": True}))
+        accept_plan(ResourcePlan("ops.revoke_key", grant.id, before, {**content, "revoked": True}))
         if not dry_run:
             end_grant(grant, reason="revoked_by_operator")
         record_entry(

@@ -51,7 +51,7 @@ def rate_limited_oauth_endpoint(
                 if request.method != "POST":
                     raise MethodNotAllowed(headers={"Allow": "POST"})
                 request.body  # noqa: B018 - the request is counted once it has arrived, because it may be run twice
-                verdict = rate_limit.apply_rate_limits(
+                verdict = rate_limit.count_for_rate_limits(
                     rate_limit.Bucket(f"oauth-{name}:{rate_limit_address(request)}", limit, period)
                 )
                 if not verdict.allowed:

@@ -17,7 +17,7 @@ from agents.services.keys import IssuedKey, default_key_expiry, issue_key, requi
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, WorkspaceStatus, forbid_agent_callers, require_access, require_recent_sign_in
 from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, WorkspacePaused
-from config.api.plan import ResourcePlan, check_plan, row_fields
+from config.api.plan import ResourcePlan, accept_plan, row_fields
 from config.api.webhook_url import check_webhook_url_without_lookup
 from workspaces.models import Member
 from workspaces.services import lock_workspace
@@ -67,7 +67,7 @@ def create_agent(
             raise Conflict(
                 f"The workspace already has {MAX_LIVE_AGENTS} agents.", suggested_action="Revoke unused agents first."
             )
-        check_plan(ResourcePlan("agents.create", workspace_id, None, row_fields(created.agent, *AGENT_FIELDS_IN_PLANS)))
+        accept_plan(ResourcePlan("agents.create", workspace_id, None, row_fields(created.agent, *AGENT_FIELDS_IN_PLANS)))
         if not dry_run:
             created.agent.save(force_insert=True)
         if token:
@@ -134,7 +134,7 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
         before = row_fields(agent, *AGENT_FIELDS_IN_PLANS)
         for name, value in changes.items():
             setattr(agent, name, value)
-        check_plan(ResourcePlan("agents.update", agent.id, before, row_fields(agent, *AGENT_FIELDS_IN_PLANS)))
+        accept_plan(ResourcePlan("agents.update", agent.id, before, row_fields(agent, *AGENT_FIELDS_IN_PLANS)))
         if not dry_run:
             agent.save(update_fields=[*changes, "updated_at"])
         record_entry(
@@ -160,7 +160,7 @@ def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Age
         agent = Agent.objects.select_for_update(no_key=True).get(pk=found.pk)
         before = row_fields(agent, *AGENT_FIELDS_IN_PLANS)
         agent.status = Agent.Status.REVOKED
-        check_plan(ResourcePlan("agents.revoke", agent.id, before, row_fields(agent, *AGENT_FIELDS_IN_PLANS)))
+        accept_plan(ResourcePlan("agents.revoke", agent.id, before, row_fields(agent, *AGENT_FIELDS_IN_PLANS)))
         if not dry_run:
             _stop(agent)
         record_entry(caller=caller, operation="agents.revoke", resource_type="agent", resource_id=agent.id, dry_run=dry_run)

@@ -24,7 +24,7 @@ from config.api.caller import (
     require_scope,
 )
 from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, missing_or_foreign_id_error
-from config.api.plan import ResourcePlan, check_plan, row_fields
+from config.api.plan import ResourcePlan, accept_plan, row_fields
 from workspaces.services import lock_workspace
 
 MAX_LIVE_KEYS = 100  # maximum number of active keys of a workspace, without agent keys
@@ -77,7 +77,7 @@ def create_workspace_api_key(
             raise Conflict(f"The workspace already has {MAX_LIVE_KEYS} keys.", suggested_action="Revoke unused keys first.")
         # The default expiry is counted from now, which is no part of a plan.
         terms = {"name": name, "scopes": list(scopes), "allowed_networks": networks, "expires_at": expires_at}
-        check_plan(ResourcePlan("api_keys.create", workspace_id, None, terms))
+        accept_plan(ResourcePlan("api_keys.create", workspace_id, None, terms))
         issued = issue_key(
             workspace_id=workspace_id,
             name=name,
@@ -145,7 +145,7 @@ def _plan_and_revoke(operation: str, key: ApiKey, *, dry_run: bool) -> None:
     """Plan to revoke a locked API key, and save it unless this is a dry run. A revoked key stays as it is."""
     content = row_fields(key, "agent_id", "name", "held_scopes")
     revoked = key.revoked_at is not None
-    check_plan(ResourcePlan(operation, key.id, {**content, "revoked": revoked}, {**content, "revoked": True}))
+    accept_plan(ResourcePlan(operation, key.id, {**content, "revoked": revoked}, {**content, "revoked": True}))
     if not revoked:
         key.revoked_at = timezone.now()
         if not dry_run:
@@ -181,7 +181,7 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> KeyRo
         claim_tokens = list(ClaimToken.objects.select_for_update().filter(agent=agent, burned_at=None))
         keys = _live_keys(agent, now)
         before, after = {"api_keys": [key.id for key in keys]}, {"retiring": keys[-1].id if keys else None}
-        check_plan(ResourcePlan("agents.rotate_key", agent.id, before, {**after, **row_fields(agent, "name", "scopes")}))
+        accept_plan(ResourcePlan("agents.rotate_key", agent.id, before, {**after, **row_fields(agent, "name", "scopes")}))
         retiring = None if dry_run else _retire(claim_tokens, keys, now)
         issued = issue_key(
             workspace_id=agent.workspace_id,

@@ -9,7 +9,7 @@ from billing.processor import CheckoutOrPortalPage
 from billing.subscription_plans import has_payment_processor, offered_subscription_plans
 from config.api.caller import Caller, require_role
 from config.api.errors import ValidationFailed
-from config.api.plan import ResourcePlan, check_plan
+from config.api.plan import ResourcePlan, accept_plan
 from config.api.request_limits import limit_outbound_requests
 from workspaces.models import Workspace
 from workspaces.processor_customers import save_customer_id_if_unset
@@ -65,7 +65,7 @@ def _checkout_or_portal(workspace: Workspace, plan: str) -> CheckoutOrPortalPage
 def _check_session_plan(operation: str, workspace: Workspace, wanted: dict[str, str]) -> None:
     """Check the Plan-Hash of a request for a checkout or portal page; the subscription decides which page it is."""
     is_customer = bool(workspace.processor_customer_id)
-    check_plan(ResourcePlan(operation, workspace.id, {"customer": is_customer}, {"customer": True, **wanted}))
+    accept_plan(ResourcePlan(operation, workspace.id, {"customer": is_customer}, {"customer": True, **wanted}))
 
 
 def _require_billing_access(caller: Caller, workspace_id: str) -> Workspace:

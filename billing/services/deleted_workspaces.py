@@ -27,7 +27,7 @@ def cancel_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
     Stops at the first error, which will most likely affect the others too; the next call starts with another workspace.
     """
     ended = 0
-    for workspace in deleted_workspaces_with_subscription()[:limit]:
+    for workspace in deleted_workspaces_with_possibly_running_subscription()[:limit]:
         if _has_unreported_usage(workspace):
             continue
         Subscription.objects.get_or_create(workspace_id=workspace.pk)
@@ -42,10 +42,11 @@ def cancel_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
     return ended
 
 
-def deleted_workspaces_with_subscription() -> QuerySet[Workspace]:
-    """Return the deleted workspaces whose subscriptions may still run, ordered by the last attempt to cancel them.
+def deleted_workspaces_with_possibly_running_subscription() -> QuerySet[Workspace]:
+    """Return the deleted workspaces whose customer at the payment processor may still have a running subscription.
 
-    Workspaces without an attempt come first. Without an API key, only those whose stored subscription is running.
+    They are ordered by the last attempt to cancel it; those without an attempt come first.
+    Without an API key, these are only those whose stored subscription is running.
     """
     subscription = Subscription.objects.filter(pk=OuterRef("pk"))
     tried_at = Subquery(subscription.values("end_tried_at")[:1])

@@ -13,11 +13,11 @@ from billing.errors import BillingUnavailable, UnknownToProcessor
 from billing.models import BillingAlarm
 from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about, resolve_alarms_except
 from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_save_subscription
-from billing.services.usage_reconciliation import compare_usage_with_processor
+from billing.services.usage_reconciliation import settle_and_compare_usage_reports
 from billing.subscription_plans import has_payment_processor
 from config.api import request_limits
 from config.api.caller import Caller, require_operator
-from config.api.plan import ResourcePlan, check_plan
+from config.api.plan import ResourcePlan, accept_plan
 from workspaces.processor_customers import workspaces_having_customer_id
 
 NIGHT_HOUR = 3  # hour of the day in UTC
@@ -66,7 +66,7 @@ def reconcile_billing(progress: ProgressCallback = _no_progress) -> Reconciliati
     if has_payment_processor():
         try:
             workspaces, changed = reconcile_subscriptions(progress)
-            differences = compare_usage_with_processor(progress)
+            differences = settle_and_compare_usage_reports(progress)
             resolve_alarms_about(AlarmKind.RECONCILIATION, [""])
         except BillingUnavailable:
             complete = False
@@ -85,7 +85,7 @@ def reconcile_billing_for_operator(*, caller: Caller, dry_run: bool = False) -> 
     require_operator(caller)
     workspaces = workspaces_having_customer_id(deleted=False).count() if has_payment_processor() else 0
     # What the comparison changes depends on the processor's answers.
-    check_plan(ResourcePlan("ops.reconcile_billing", "", None, {"workspaces": workspaces}))
+    accept_plan(ResourcePlan("ops.reconcile_billing", "", None, {"workspaces": workspaces}))
     if dry_run:
         result = ReconciliationResult(workspaces=workspaces)
     else:

@@ -151,7 +151,7 @@ def require_access(
     body_field: str | None = None,
     noun: str = "workspace",
 ) -> None:
-    """Raise an ApiError unless the caller may access this workspace and has this scope; set a user's workspace and role.
+    """Raise an ApiError unless the caller may access this workspace with this scope; fill in the Caller's workspace and role.
 
     Without a `scope`, none is needed. For a user, this sets the Caller's workspace, role, scopes, mode and retention tier.
     Raises, in this order: ScopeMissing; NotFound for a workspace that does not exist, was deleted or belongs to others

@@ -29,7 +29,7 @@ PLAN_HASH_HEADER = OpenApiParameter(
 class DryRunReply:
     """What an operation's view method returns for a dry run: the input, and what it would create, update or delete.
 
-    `plan_hash` is filled in from the plan that the service has checked (`check_plan`), unless the view gives it.
+    `plan_hash` is filled in from the plan that the service has checked (`accept_plan`), unless the view gives it.
     """
 
     request: Any
@@ -40,7 +40,7 @@ class DryRunReply:
     plan_hash: str | None = None
 
 
-def plan_hash_header(declared: Operation, request: Request) -> str | None:
+def validated_plan_hash(declared: Operation, request: Request) -> str | None:
     """Return the Plan-Hash header of a request to an operation that has a dry run. Raises ValidationFailed."""
     value: str | None = request.headers.get("Plan-Hash") if declared.preview else None
     if value is not None and not _HASH.fullmatch(value):

@@ -88,7 +88,7 @@ def run_or_replay_in_transaction(
     return result
 
 
-def run_or_replay(keyed: KeyedRequest, work: Callable[[], Any]) -> Any:
+def run_self_storing_or_replay(keyed: KeyedRequest, work: Callable[[], Any]) -> Any:
     """Run a request whose service writes `build_stored_answer_write` together with its rows, or return the stored record.
 
     A request whose key is in use fails at its writes, or earlier because of what the first request has written, and then

@@ -24,7 +24,7 @@ from rest_framework.serializers import BaseSerializer, Serializer
 
 from config.api import errors, idempotency
 from config.api.caller import AgentMode, Caller, require_access, require_scope
-from config.api.dry_run import DryRunReply, dry_run_response_body, plan_hash_header
+from config.api.dry_run import DryRunReply, dry_run_response_body, validated_plan_hash
 from config.api.models import IdempotencyRecord
 from config.api.operation_input import (
     SAFE_METHODS,
@@ -171,7 +171,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                     data, query = validated_body(declared, raw, spool), validated_query(declared, request)
                 call = Call(caller, declared, data, query, False, request, path)
                 call.dry_run = pop_dry_run_flag(call)
-                plan_hash = plan_hash_header(declared, request)
+                plan_hash = validated_plan_hash(declared, request)
                 _require_scope(caller, declared)
                 check_webhook_hosts(webhook_urls, caller)
             except INPUT_ERRORS:
@@ -202,7 +202,7 @@ def _answer(call: Call, work: Callable[[], Reply | DryRunReply], key: str | None
     policy, stored = call.operation.idempotency, functools.partial(_stored_answer, call)
     if policy.mode == "commit":
         call.stored_answer_writes = lambda reply: [idempotency.build_stored_answer_write(keyed, stored(reply))]
-        result = idempotency.run_or_replay(keyed, work)
+        result = idempotency.run_self_storing_or_replay(keyed, work)
     elif policy.mode == "lease":
         result = idempotency.run_or_replay_under_lease(keyed, work, stored, lease=policy.lease)
     else:

@@ -1,6 +1,6 @@
 """Plans of operations: what a request would change, as a value with a hash. Dry runs show the hash, and real calls check it.
 
-A service makes its plan, calls `check_plan`, and then writes what the plan says, or nothing in a dry run. Both ways run the
+A service makes its plan, calls `accept_plan`, and then writes what the plan says, or nothing in a dry run. Both ways run the
 same code up to the write.
 """
 
@@ -54,7 +54,7 @@ _plan_of_request: ContextVar[PlanOfRequest | None] = ContextVar("plan_of_request
 
 @contextlib.contextmanager
 def accept_only_plan_with_hash(plan_hash: str | None) -> Iterator[PlanOfRequest]:
-    """Return a context manager in whose block `check_plan` accepts only the plan with this hash; None accepts any plan."""
+    """Return a context manager in whose block `accept_plan` accepts only the plan with this hash; None accepts any plan."""
     token = _plan_of_request.set(requested := PlanOfRequest(plan_hash))
     try:
         yield requested
@@ -62,10 +62,10 @@ def accept_only_plan_with_hash(plan_hash: str | None) -> Iterator[PlanOfRequest]
         _plan_of_request.reset(token)
 
 
-def check_plan(plan: ResourcePlan) -> None:
-    """Check, before anything is written, that a ResourcePlan is the one that the caller of this request expects.
+def accept_plan(plan: ResourcePlan) -> None:
+    """Accept a ResourcePlan before anything is written, and keep it for the answer to a dry run, which shows its hash.
 
-    The answer to a dry run shows the plan's hash. Outside of API requests, every plan is accepted. Raises PlanChanged.
+    Outside of API requests, every plan is accepted. Raises PlanChanged if it is not the plan that the caller expects.
     """
     requested = _plan_of_request.get()
     if requested is not None:

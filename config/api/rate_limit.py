@@ -148,15 +148,15 @@ def rate_limiter_for_redis_url(redis_url: str) -> SharedLimiter | LocalLimiter:
     return SharedLimiter(redis_url) if redis_url else LocalLimiter()
 
 
-def refuse_over_rate_limit(*buckets: Bucket) -> None:
-    """Apply rate limits to what a service does for a request, as `apply_rate_limits` does; raise RateLimited over a limit."""
-    verdict = apply_rate_limits(*buckets)
+def count_or_raise_rate_limited(*buckets: Bucket) -> None:
+    """Count what a service does in each of these rate limit buckets; if one is full, count nothing and raise RateLimited."""
+    verdict = count_for_rate_limits(*buckets)
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
 
 
-def apply_rate_limits(*buckets: Bucket) -> RateLimitVerdict:
-    """Apply rate limits to a request: count it in all these buckets, or in none if one is full; return whether it is allowed.
+def count_for_rate_limits(*buckets: Bucket) -> RateLimitVerdict:
+    """Count a request in all these rate limit buckets, or in none if one is full; return whether it is allowed.
 
     Raises nothing: the caller has to refuse the request.
     """

@@ -45,7 +45,7 @@ class LatePost:
 
 
 def late_posts(now: datetime) -> list[LatePost]:
-    """Return the posts that are late, for a page of the console: the latest first, at most 200.
+    """Return the post targets that are late, for a page of the console: the most overdue first, at most 200.
 
     Looks at the thousand earliest due targets of each platform, and at targets of the last 30 days that are unconfirmed.
     """
@@ -63,7 +63,7 @@ def late_posts(now: datetime) -> list[LatePost]:
 
 
 def _late(targets: QuerySet[PostTarget], now: datetime) -> list[PostTarget]:
-    """Return those post targets that are late by a minute or more, the latest first."""
+    """Return those post targets that are late by a minute or more, the most overdue first."""
     rows = targets.annotate(own_time=Coalesce("scheduled_at", "group__updated_at")).filter(own_time__lte=now - LATE_AFTER)
     rows = rows.select_related("group__workspace", "account").order_by("own_time")
     return list(rows.defer("progress", "text", "group__text", "account__credentials", "account__tokens")[:MAX_SHOWN])

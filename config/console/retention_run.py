@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_operator
-from config.api.plan import ResourcePlan, check_plan
+from config.api.plan import ResourcePlan, accept_plan
 from config.console import status
 from config.db.retention import RetentionRule
 
@@ -84,7 +84,7 @@ def run_retention_for_operator(*, caller: Caller, dry_run: bool = False) -> Rete
     """Run retention for an operator, for at most 20 s, or count in a dry run. Raises Forbidden, PlanChanged."""
     require_operator(caller)
     # Rows expire all the time, so a plan with their numbers would soon be out of date.
-    check_plan(ResourcePlan("ops.run_retention", "", None, {"rules": [rule.name for rule in retention_rules()]}))
+    accept_plan(ResourcePlan("ops.run_retention", "", None, {"rules": [rule.name for rule in retention_rules()]}))
     result = count_expired_rows_by_rule() if dry_run else run_retention(seconds=OPERATOR_RUN_SECONDS)
     record_entry(
         caller=caller,

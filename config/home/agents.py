@@ -49,7 +49,7 @@ def agent_list(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("GET", "POST", operation=CREATE)
-def new_agent(page: WorkspacePage) -> HttpResponse:
+def show_or_create_agent(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: create an agent and show once the token by which the agent gets its API key."""
     require_access(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
@@ -90,7 +90,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("GET", "POST", operation=UPDATE)
-def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpResponse:
+def show_or_save_agent_settings(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page: show an agent with its usage, posts, keys and log; a POST saves its settings."""
     found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     form = AgentForm(page.request.POST or None, agent=found, accounts=account_choices(page, found.account_allowlist or ()))

@@ -33,7 +33,7 @@ DAYS_BEFORE_KEY_ENDS = 7  # keys that end later are not shown
 NEARLY_SPENT = 0.8  # share of the monthly limit
 
 
-class LostAccount(NamedTuple):
+class AccountNeedingReauth(NamedTuple):
     """An account that must be connected again: what its mark on the page is made from."""
 
     platform: str
@@ -61,7 +61,7 @@ def needs_for_attention(page: WorkspacePage, cap: SpendCapStatus) -> list[NeedFo
     groups = groups_with_targets().filter(workspace=page.workspace, status__in=GROUP_STATUSES_NEEDING_A_PERSON)
     waiting = list(groups.exclude(pk__in=missed).order_by("-pk")[:SHOWN_POSTS])
     return [
-        *_lost_accounts(page),
+        *_accounts_needing_reauth(page),
         *_missed_posts(page, len(missed)),
         *(_post(page, group) for group in waiting if group.status != GroupStatus.PENDING_CONFIRMATION),
         *(_post(page, group) for group in waiting if group.status == GroupStatus.PENDING_CONFIRMATION),
@@ -72,13 +72,13 @@ def needs_for_attention(page: WorkspacePage, cap: SpendCapStatus) -> list[NeedFo
     ]
 
 
-def _lost_accounts(page: WorkspacePage) -> Iterator[NeedForAttention]:
+def _accounts_needing_reauth(page: WorkspacePage) -> Iterator[NeedForAttention]:
     lost = ConnectedAccount.objects.filter(workspace=page.workspace, status=ConnectedAccount.Status.NEEDS_REAUTH)
     for account in lost.order_by("pk")[:SHOWN_ACCOUNTS]:
         named = {"platform": platform_label(account.platform), "account": account.handle or account.external_id}
         sentence = _("%(platform)s account %(account)s: posts to it fail until it is connected again.") % named
         address = page.url_of_page("account", account_id=account.id)
-        yield NeedForAttention("needs_reauth", sentence, address, [LostAccount(account.platform, account.id)])
+        yield NeedForAttention("needs_reauth", sentence, address, [AccountNeedingReauth(account.platform, account.id)])
 
 
 def _post(page: WorkspacePage, group: PostGroup) -> NeedForAttention:

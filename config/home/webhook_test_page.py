@@ -11,7 +11,7 @@ from accounts.models import ConnectedAccount
 from config.api.errors import InvalidState, ValidationFailed, WebhookUrlNotAllowed
 from config.api.webhook_url import MAX_LENGTH, check_webhook_hosts
 from posts import selectors, services
-from posts.content import PostWrite, TargetWrite
+from posts.content import PostInput, TargetInput
 from posts.dashboard.inputs import validated_page_input
 from posts.serializers.requests import CreatePostSerializer
 from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
@@ -63,7 +63,7 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
         "webhook_url": webhook_url,
         "sandbox": True,
     }
-    asked = PostWrite.from_request(validated_page_input(CreatePostSerializer, body))
+    asked = PostInput.from_request(validated_page_input(CreatePostSerializer, body))
     check_webhook_hosts([webhook_url], page.caller)
     post_group_id, _ = submit_once(page, OPERATION, lambda: services.create_post(caller=page.caller, post=asked).group)
     return page.redirect(f"{page.url_of_page('webhooks')}?post={post_group_id}&wait=1")
@@ -74,8 +74,8 @@ def _account(page: WorkspacePage, text: str) -> ConnectedAccount:
     workspace_id = page.workspace.id
     accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id)
     accounts.sort(key=lambda account: not account.sandbox)
-    targets = tuple(TargetWrite(account.platform, account.id) for account in accounts)
-    found = services.validate_post(caller=page.caller, post=PostWrite(text, targets, workspace_id=workspace_id))
+    targets = tuple(TargetInput(account.platform, account.id) for account in accounts)
+    found = services.validate_post(caller=page.caller, post=PostInput(text, targets, workspace_id=workspace_id))
     for account, checked_target in zip(accounts, found.targets, strict=True):
         if checked_target.valid:
             return account

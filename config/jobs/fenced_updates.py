@@ -49,7 +49,7 @@ def apply_fenced_updates(writes: Sequence[FencedUpdate]) -> list[bool]:
     the same states share a statement. Rows that were changed get the new values in memory too. Rows are sorted by primary
     key within a statement. Callers whose rows others write at the same time lock them first, in the order of primary keys.
     """
-    statements = fenced_update_writes(writes)
+    statements = build_fenced_update_writes(writes)
     with transaction.atomic(savepoint=False) if len(statements) > 1 else nullcontext():
         changed = {pk for statement in statements for pk in run_write(statement)}
     for write in writes:
@@ -58,7 +58,9 @@ def apply_fenced_updates(writes: Sequence[FencedUpdate]) -> list[bool]:
     return [write.row.pk in changed for write in writes]
 
 
-def fenced_update_writes(updates: Sequence[FencedUpdate], subject: Any = None, *, may_skip: bool = False) -> list[Write]:
+def build_fenced_update_writes(
+    updates: Sequence[FencedUpdate], subject: Any = None, *, may_skip: bool = False
+) -> list[Write]:
     """Return the SQL statements that write new values to many rows, for `write_together`.
 
     A row that is not changed makes them fail, unless rows `may_skip`, that is, be skipped.

@@ -41,7 +41,7 @@ class EmailNoticeChoiceForm(forms.Form):
 
 
 @workspace_page("GET", "POST", operation="notices.choose")
-def notice_preferences_page(page: WorkspacePage) -> HttpResponse:
+def show_or_save_notice_choice(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show which e-mail notices the signed-in member chose, and save a new choice."""
     if page.request.method == "POST":
         wanted = EmailNoticeChoiceForm(page.request.POST).wanted

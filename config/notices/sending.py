@@ -28,18 +28,18 @@ logger = logging.getLogger(__name__)
 MAX_DIGESTS_PER_RUN = 1000  # the next run sends the others
 
 
-def create_and_send_notices() -> int:
-    """Create e-mail notices of new events, then send the digest e-mails that are due; return the number of due digests."""
+def create_and_queue_notices() -> int:
+    """Create the notices of new events, then queue the digests that are due, for e-mail and channels; return how many."""
     for kind in NoticeKind:
         while create_notices(kind) == BATCH_SIZE:
             pass
     sent = 0
-    while sent < MAX_DIGESTS_PER_RUN and send_next_digest():
+    while sent < MAX_DIGESTS_PER_RUN and queue_next_digest():
         sent += 1
     return sent
 
 
-def send_next_digest() -> bool:
+def queue_next_digest() -> bool:
     """Queue the e-mails of the most overdue digest, or schedule a retry if that fails; return False if there is none.
 
     It also returns False if other workers handle all due digests. If nothing is left to report, or nobody wants the digest,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.urls import path
 
 from config.notices.channels import page as channels
-from config.notices.page import notice_preferences_page
+from config.notices.page import show_or_save_notice_choice
 
 _WORKSPACE = "dashboard/workspaces/<str:workspace_id>/settings"
 _CHANNEL = f"{_WORKSPACE}/notice-channels/<uuid:channel_id>"
 
 urlpatterns = [
-    path(f"{_WORKSPACE}/notices", notice_preferences_page, name="notices"),
+    path(f"{_WORKSPACE}/notices", show_or_save_notice_choice, name="notices"),
     path(f"{_WORKSPACE}/notice-channels", channels.list_channels, name="notice-channels"),
     path(f"{_WORKSPACE}/notice-channels/add/<str:kind>", channels.add_channel, name="notice-channel-add"),
     path(_CHANNEL, channels.change_channel, name="notice-channel"),

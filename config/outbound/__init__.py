@@ -8,12 +8,12 @@ from __future__ import annotations
 from config.outbound.client import Response, build_multipart_body, download, request
 from config.outbound.deadline import total_deadline
 from config.outbound.destinations import DestinationNotAllowed, check_url_without_lookup, check_urls_with_lookup
-from config.outbound.errors import DestinationForbidden, NotSent, OutboundError, ResponseTooLarge, SentWithoutAnswer
+from config.outbound.errors import NotSent, NotSentToForbiddenHost, OutboundError, ResponseTooLarge, SentWithoutAnswer
 
 __all__ = [
-    "DestinationForbidden",
     "DestinationNotAllowed",
     "NotSent",
+    "NotSentToForbiddenHost",
     "OutboundError",
     "Response",
     "ResponseTooLarge",

@@ -34,7 +34,7 @@ from config.outbound.destinations import (
     is_allowed_address,
     require_allowed_addresses,
 )
-from config.outbound.errors import DestinationForbidden, DestinationUnresolved, NotSent, SentWithoutAnswer, error_summary
+from config.outbound.errors import DestinationUnresolved, NotSent, NotSentToForbiddenHost, SentWithoutAnswer, error_summary
 from config.outbound.resolver import webhook_resolver
 
 KEEPALIVE_SECONDS = 1.0  # few servers close sooner (gunicorn after 2 s, Node after 5)
@@ -105,7 +105,7 @@ async def post(
             _current_post.set(_Post(await _look_up(destination)))
             return await _exchange(session, url, body, headers, read_limit)
     except DestinationNotAllowed as error:
-        raise DestinationForbidden(error.reason) from error
+        raise NotSentToForbiddenHost(error.reason) from error
     except aiohttp.ClientConnectorError as error:
         raise NotSent(error_summary(error)) from error
     except TimeoutError as error:

@@ -22,7 +22,7 @@ from config.outbound.connections import DeadlineSocket, Exchange, open_connectio
 from config.outbound.deadline import earliest_deadline
 from config.outbound.destinations import DestinationNotAllowed, check_url_without_lookup
 from config.outbound.encoding import encode_request
-from config.outbound.errors import DestinationForbidden, NotSent, ResponseTooLarge, SentWithoutAnswer, error_summary
+from config.outbound.errors import NotSent, NotSentToForbiddenHost, ResponseTooLarge, SentWithoutAnswer, error_summary
 
 _BLOCK_BYTES = 65_536
 _FAULTS = (http.client.HTTPException, OSError, ValueError)
@@ -125,7 +125,7 @@ def _exchange(
                 _copy(answer, to, max_bytes, cut=cut)
                 return Response(answer.status, cast(Mapping[str, str], answer.headers), b"")
     except DestinationNotAllowed as error:
-        raise DestinationForbidden(error.reason) from error
+        raise NotSentToForbiddenHost(error.reason) from error
     except _FAULTS as error:
         if exchange.request_begun:
             raise SentWithoutAnswer(error_summary(error)) from error

@@ -2,7 +2,7 @@
 
 OutboundError
   NotSent               no part of the request was sent: it may be repeated
-    DestinationForbidden   our rules forbid the destination: repeating does not help
+    NotSentToForbiddenHost   our rules forbid the destination: repeating does not help
     DestinationUnresolved  no address was found in time: repeating may help
   SentWithoutAnswer     no complete answer, but the request may have been processed: repeat it only if that is harmless
     ResponseTooLarge    the answer is longer than the caller reads
@@ -19,7 +19,7 @@ class NotSent(OutboundError):
     """The error when no byte of an outbound request was sent: the DNS lookup, the connection or TLS failed."""
 
 
-class DestinationForbidden(NotSent):
+class NotSentToForbiddenHost(NotSent):
     """The error when an outbound request was not sent because its destination is forbidden, such as an internal server."""
 
 

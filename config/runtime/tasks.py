@@ -30,4 +30,4 @@ def run_retention() -> bool:
 @shared_task(name="config.runtime.tasks.tell_notices")
 def send_notices() -> int:
     """Celery task: send the e-mail notices of new events; return how many digest e-mails were processed."""
-    return sending.create_and_send_notices()
+    return sending.create_and_queue_notices()

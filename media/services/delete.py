@@ -15,7 +15,7 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import Caller
 from config.api.errors import missing_or_foreign_id_error
-from config.api.plan import ResourcePlan, check_plan, row_fields
+from config.api.plan import ResourcePlan, accept_plan, row_fields
 from media import selectors, storage
 from media.backend_limits import limit_storage_call
 from media.errors import MediaInUse
@@ -41,7 +41,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
             raise MediaInUse()
         before = row_fields(asset, "status", "sha256", "kind", "filename", "alt_text")
         after = {**before, "status": MediaAsset.Status.DELETED}
-        check_plan(ResourcePlan("media.delete", asset.id, before, after))
+        accept_plan(ResourcePlan("media.delete", asset.id, before, after))
         asset.status, asset.deleted_at, asset.due_at = MediaAsset.Status.DELETED, timezone.now(), None
         asset.fence += 1  # invalidates the claim of a worker making its thumbnail
         if not dry_run:

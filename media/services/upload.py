@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from auditlog.services import record_entry
 from config.api.caller import Caller, requested_or_own_workspace_id, require_access
-from config.api.plan import ResourcePlan, check_plan, row_fields
+from config.api.plan import ResourcePlan, accept_plan, row_fields
 from config.api.uploads import ReceivedFile, UploadTempFiles, too_large_error
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from media import inspection, scanning, selectors, storage
@@ -55,7 +55,7 @@ def upload_media(
         check_file_fits_quota(
             workspace_id, asset.size_bytes
         )  # and again where the bytes are counted, because others upload too
-        check_plan(ResourcePlan("media.upload", workspace_id, None, row_fields(asset, *PLANNED_FIELDS)))
+        accept_plan(ResourcePlan("media.upload", workspace_id, None, row_fields(asset, *PLANNED_FIELDS)))
         if dry_run:
             _record(caller, asset, dry_run=True)
         elif not _share(caller, asset):

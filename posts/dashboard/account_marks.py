@@ -16,7 +16,7 @@ MAX_MARKS = 6  # of one post
 
 
 class MarkedTarget(Protocol):
-    """The columns of a post target that its account's mark needs."""
+    """The columns of a post target that AccountMarks needs for the account's picture and platform icon."""
 
     @property
     def platform(self) -> str: ...
@@ -25,7 +25,7 @@ class MarkedTarget(Protocol):
 
 
 class AccountMarks:
-    """The marks of the accounts of a page's posts; made once for all posts with the same accounts.
+    """The small account pictures with platform icons beside a page's posts; made once for posts with the same accounts.
 
     `targets` are those of all these posts: one query reads the pictures of their accounts. The page must have the `sprite`,
     which can be made when all marks are.

@@ -26,7 +26,7 @@ from posts.plan import Plan
 from posts.services.cancel import plan_cancel
 from posts.services.changes import is_changeable
 from posts.services.review import plan_confirm
-from posts.services.target_moves import TargetTime, target_writes_with_times
+from posts.services.target_moves import TargetTime, target_inputs_with_times
 from posts.services.update import plan_update
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage
@@ -121,7 +121,7 @@ def _moving(page: WorkspacePage, group: PostGroup, move: TimeShift) -> PreparedA
     own = move.time_after_shift(page, group.scheduled_at) if group.scheduled_at else UNCHANGED
     edit = PostEdit(scheduled_at=own)
     if len(moved) < len(group.targets.all()) or any(each.slot or own_scheduled_at(group, each) for each in moved):
-        edit = PostEdit(scheduled_at=own, targets=target_writes_with_times(group, later))
+        edit = PostEdit(scheduled_at=own, targets=target_inputs_with_times(group, later))
     first = min(times.values())
     waits, words = (
         needs_approval_if_moved(page, group),

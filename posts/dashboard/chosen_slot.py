@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform_label
-from posts.content import PostWrite
+from posts.content import PostInput
 from posts.dashboard.calendar_slots import is_coming_slot_of_account, slot_query_value
 from posts.dashboard.inputs import parse_moment
 from posts.slot_choice import taken_slots
@@ -53,7 +53,7 @@ class ChosenSlot:
         taken = taken_slots([self.account.id], (self.at, self.at + timedelta(seconds=1)))
         return bool(taken) or not is_coming_slot_of_account(self.account, self.at)
 
-    def assign_to_post(self, post: PostWrite) -> PostWrite:
+    def assign_to_post(self, post: PostInput) -> PostInput:
         """Return a copy of the post to create in which the target of this account takes this ChosenSlot."""
         targets = tuple(
             replace(each, scheduled_at=self.at, slot="next") if each.connected_account_id == self.account.id else each

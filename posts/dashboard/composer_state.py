@@ -15,7 +15,7 @@ from billing.selectors import workspace_spend_cap_status
 from config.api.errors import ApiError
 from config.pages.sentences import error_sentences
 from posts import selectors, services
-from posts.content import PostWrite
+from posts.content import PostInput
 from posts.dashboard import composer_draft_forms
 from posts.dashboard.account_tabs import AccountTab, account_tab
 from posts.dashboard.account_times import AccountTimes
@@ -142,7 +142,7 @@ class Composer:
             data = validated_page_input(
                 ValidatePostSerializer, {**self.content.request_fields, "workspace_id": self.page.workspace.id}
             )
-            return services.validate_post(caller=self.page.caller, post=PostWrite.from_request(data), group=self.group)
+            return services.validate_post(caller=self.page.caller, post=PostInput.from_request(data), group=self.group)
         except ApiError as error:
             self.problems += error_sentences(error)
             return None

@@ -14,7 +14,7 @@ from agents.models import Agent
 from config.api.errors import ValidationFailed
 from config.pages.sentences import PageRefusal, field_sentence
 from posts import services
-from posts.content import PostEdit, PostWrite
+from posts.content import PostEdit, PostInput
 from posts.dashboard.copied_content import request_fields_to_copy_post
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace, normalize_newlines_and_nul, validated_page_input
@@ -96,7 +96,7 @@ def copy_failed_targets_to_new_draft(page: WorkspacePage, post_group_id: str) ->
     if not failed:
         raise PageRefusal(_("The post has not failed at any account."))
     data = validated_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group, only=failed), "draft": True})
-    post = PostWrite.from_request(data)
+    post = PostInput.from_request(data)
     draft_id = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)[0]
     words = _("This is a copy for the accounts where the post failed. Change what they did not accept, then send it again.")
     messages.info(page.request, words)
@@ -155,7 +155,7 @@ def copy_post_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpRespo
     """
     group = get_post_group_of_workspace(page, post_group_id)
     data = validated_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group), "draft": True})
-    post = PostWrite.from_request(data)
+    post = PostInput.from_request(data)
     draft_id = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)[0]
     return page.success_redirect(_("Copied to a new draft."), "post-edit", post_group_id=draft_id)
 

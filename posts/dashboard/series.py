@@ -28,7 +28,7 @@ from posts.services.series import (
     create_series,
     end_series,
     plan_and_commit_series,
-    plan_series,
+    plan_create_series,
     skip_occurrence,
     update_series,
 )
@@ -94,7 +94,9 @@ def preview_or_create_series(page: WorkspacePage) -> HttpResponse:
         }
         fields = validated_page_input(CreateSeriesSerializer, body)
         if "preview" in page.request.POST:
-            plan = plan_and_commit_series(lambda: plan_series(page.caller, fields, dry_run=True), dry_run=True, audited=False)
+            plan = plan_and_commit_series(
+                lambda: plan_create_series(page.caller, fields, dry_run=True), dry_run=True, audited=False
+            )
             return _render_form(page, form, planned=plan.series, plan_hash=plan.hash)
         plan_hash = page.request.POST.get("plan_hash", "")
         made = submit_once(

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from config.pages.sentences import SENTENCES
 from posts.models import Series
 from posts.series_json import UpcomingOccurrence
-from posts.series_posts import build_series_post
+from posts.series_posts import post_input_of_occurrence
 from posts.series_selectors import upcoming_occurrences
 
 PREVIEWED_PERIOD = timedelta(days=92)
@@ -55,7 +55,7 @@ def next_posts_of_series(series: Series) -> list[ShownOccurrence]:
     shown, number = [], series.made
     for each in upcoming_occurrences(series):
         number += not each.post_group_id
-        text = "" if each.post_group_id else build_series_post(series, each.at, number=number, local=each.local).text
+        text = "" if each.post_group_id else post_input_of_occurrence(series, each.at, number=number, local=each.local).text
         local = datetime.fromisoformat(each.local)
         shown.append(ShownOccurrence(each.at, local, text, each.post_group_id, _problem(each)))
     return shown

@@ -25,7 +25,7 @@ from django.utils.translation import gettext_lazy
 from config.api.errors import Conflict, InvalidState, NotFound, ValidationFailed
 from config.pages.sentences import PageRefusal
 from posts import services
-from posts.content import PostEdit, PostWrite
+from posts.content import PostEdit, PostInput
 from posts.dashboard.approval_words import count_needing_approval, moved_back_message, moved_message, needs_approval_if_moved
 from posts.dashboard.composer_draft_forms import composer_address_of_draft, find_composer_draft
 from posts.dashboard.copied_content import copy_post_to_composer_draft, request_fields_to_copy_post
@@ -36,7 +36,7 @@ from posts.services import composer_drafts
 from posts.services.preferences import skips_undo_delay
 from posts.services.queue import undo_queue_change
 from posts.services.take_back import take_back_approval
-from posts.services.target_moves import TargetTime, target_writes_with_times
+from posts.services.target_moves import TargetTime, target_inputs_with_times
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
@@ -254,7 +254,7 @@ def _move_entry_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) ->
 
 def _move_targets_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> None:
     former = {account_id: TargetTime(parse_datetime(at), slot) for account_id, at, slot in offer.times}
-    writes = target_writes_with_times(group, former)
+    writes = target_inputs_with_times(group, former)
     edit = PostEdit(scheduled_at=offer.scheduled_at_before, targets=writes)
     services.update_post(caller=page.caller, post_group_id=group.id, content_version=offer.version, edit=edit)
 
@@ -281,7 +281,7 @@ def _created_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer, *, d
         body["scheduled_at"] = offer.at
     if group.webhook_url:
         body["webhook_url"] = group.webhook_url
-    post = PostWrite.from_request(validated_page_input(CreatePostSerializer, body))
+    post = PostInput.from_request(validated_page_input(CreatePostSerializer, body))
     return services.create_post(caller=page.caller, post=post).group
 
 

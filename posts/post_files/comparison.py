@@ -20,7 +20,7 @@ from config.api.serializers import shared_serializer_instance
 from config.db.ids import is_id
 from config.pages.sentences import error_sentences, field_sentence
 from posts import selectors, services
-from posts.content import PostEdit, PostWrite, media_writes_of_group, target_writes_of_group
+from posts.content import PostEdit, PostInput, media_inputs_of_group, target_inputs_of_group
 from posts.errors import ContentInvalid
 from posts.models import ImportedRow, PostGroup
 from posts.plan_building import WRITE_SCOPES, PlanRows, new_group_change
@@ -153,7 +153,7 @@ def _check_new_posts(caller: Caller, workspace_id: str, rows: Sequence[ComparedR
     posts = {}
     for row in rows:
         if not row.content.problems and (fields := _validated(BatchedPostSerializer, row)):
-            posts[row.number] = PostWrite.from_request({**fields, "workspace_id": workspace_id})
+            posts[row.number] = PostInput.from_request({**fields, "workspace_id": workspace_id})
     read = PlanRows.read(workspace_id, list(posts.values()))
     for row in rows:
         if post := posts.get(row.number):
@@ -173,10 +173,10 @@ def _check_change(caller: Caller, row: ComparedRow) -> None:
         plan_update(caller, row.group.id, edit, dry_run=True)
     except ApiError as error:
         group = row.group
-        post = PostWrite(
+        post = PostInput(
             text=group.text if edit.text is None else edit.text,
-            targets=edit.targets or target_writes_of_group(group),
-            media=media_writes_of_group(group) if edit.media is None else edit.media,
+            targets=edit.targets or target_inputs_of_group(group),
+            media=media_inputs_of_group(group) if edit.media is None else edit.media,
             workspace_id=group.workspace_id,
         )
         _add_error(caller, row, post, error)
@@ -194,7 +194,7 @@ def _validated(serializer: type[Any], row: ComparedRow) -> dict[str, Any]:
         return {}
 
 
-def _add_error(caller: Caller, row: ComparedRow, post: PostWrite, error: ApiError) -> None:
+def _add_error(caller: Caller, row: ComparedRow, post: PostInput, error: ApiError) -> None:
     """Add an API error about the post of a compared row to the row, at the cells that it concerns."""
     content, columns = row.content, row.content.row.cells
     if isinstance(error, ContentInvalid):

@@ -24,8 +24,8 @@ from config.db.fixed_select import FixedSelect
 from config.db.writes import write_together
 from config.jobs.backoff import retry_pause_from_list
 from config.jobs.database_writer import DatabaseWriter
-from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates, fenced_update_writes
-from posts.attached_media import build_media_protection_ends
+from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates, build_fenced_update_writes
+from posts.attached_media import writes_that_end_media_protection
 from posts.events import build_group_events, outcome_event_kinds_and_targets
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import LEASE, Attempt
@@ -66,7 +66,7 @@ def write_step_beginnings(attempts: Sequence[Attempt]) -> list[bool]:
     scheduled = [FencedUpdate(each, publishing, [each.status]) for each in groups if each.status == GroupStatus.SCHEDULED]
     begun = [FencedUpdate(each.target, _step_beginning(each, now), MAY_BEGIN) for each in attempts]
     # Another worker may have begun another target of the group, so groups may be skipped.
-    if write_together([*fenced_update_writes(scheduled, may_skip=True), *fenced_update_writes(begun)]):
+    if write_together([*build_fenced_update_writes(scheduled, may_skip=True), *build_fenced_update_writes(begun)]):
         return [False] if len(attempts) == 1 else [write_step_beginnings([each])[0] for each in attempts]
     for update in (*scheduled, *begun):
         update.set_in_memory()
@@ -207,12 +207,12 @@ def _write_with_groups(updates: Sequence[TargetUpdate], rows: Sequence[PostTarge
             values["finished_at"] = now if status in FINISHED_GROUP_STATUSES else group.finished_at
             groups.append(FencedUpdate(group, values, [group.status], PostGroup.GUARD_FIELDS))
             ended.append((group, own, kinds))
-    writes = fenced_update_writes(groups)  # with what is stored now as the guard
+    writes = build_fenced_update_writes(groups)  # with what is stored now as the guard
     for update in groups:
         update.set_in_memory()
     events = [event for each in ended for event in build_group_events(*each)]
-    writes += build_media_protection_ends(group for group, *_ in ended if group.status in FINISHED_GROUP_STATUSES)
-    writes += fenced_update_writes(updates)
+    writes += writes_that_end_media_protection(group for group, *_ in ended if group.status in FINISHED_GROUP_STATUSES)
+    writes += build_fenced_update_writes(updates)
     # The money comes last, because concurrent posts of a workspace wait for the lock on its spend counters.
     settled, failed = (
         [each.row.pk for each in updates if each.changes["status"] == status and not each.row.sandbox]

@@ -11,7 +11,7 @@ from agents.tokens import CALENDAR_FEED_PREFIX, generate_token, token_digest
 from auditlog.services import record_entry
 from config.api.caller import Caller
 from config.api.errors import Conflict, Forbidden, missing_or_foreign_id_error
-from config.api.plan import ResourcePlan, check_plan
+from config.api.plan import ResourcePlan, accept_plan
 from posts.calendar_feed_selectors import feed_with_id, require_person_who_may_read_posts
 from posts.models import CalendarFeed
 from workspaces.models import Member
@@ -41,7 +41,7 @@ def create_calendar_feed(*, caller: Caller, workspace_id: str, dry_run: bool = F
         if CalendarFeed.objects.filter(member__workspace_id=workspace_id).count() >= MAX_FEEDS:
             message = f"The workspace already has {MAX_FEEDS} calendar feeds."
             raise Conflict(message, suggested_action="Delete those that nobody uses.")
-        check_plan(ResourcePlan("calendar_feeds.create", workspace_id, None, {}))
+        accept_plan(ResourcePlan("calendar_feeds.create", workspace_id, None, {}))
         member = Member.objects.select_related("user").filter(workspace_id=workspace_id, user_id=caller.actor_id).first()
         if member is None:  # who has just left the workspace
             raise missing_or_foreign_id_error(None, "workspace")
@@ -68,7 +68,7 @@ def delete_calendar_feed(*, caller: Caller, workspace_id: str, feed_id: str, dry
     if feed.member.user_id != caller.actor_id and caller.role not in ADMIN_ROLES:
         raise Forbidden("Only an owner or admin may delete the calendar feed of somebody else.")
     with transaction.atomic():
-        check_plan(ResourcePlan("calendar_feeds.delete", feed.id, {"member": feed.member.user_id}, {}))
+        accept_plan(ResourcePlan("calendar_feeds.delete", feed.id, {"member": feed.member.user_id}, {}))
         if not dry_run:
             CalendarFeed.objects.filter(pk=feed.id).delete()
         record_entry(

@@ -41,13 +41,13 @@ class ChangeableTarget(Protocol):
 
 
 def take_target_from_publisher(target: PostTarget) -> None:
-    """Withdraw a changed post's target from the publisher, by raising its fence so that workers cannot write to it."""
+    """Make a plan's unsaved copy of a post target due no more, and raise its fence, so that no worker may write to it."""
     target.due_at = target.lease_until = target.turn_at = None
     target.fence += 1
 
 
 def mark_cancelled_or_unconfirmed(target: PostTarget) -> None:
-    """End a target whose post is changed: as cancelled, or as unconfirmed again if it was retried after an unclear attempt.
+    """Set the final status of a plan's unsaved post target: cancelled, or unconfirmed again after an unclear attempt.
 
     The money of an unconfirmed target stays held, since the earlier attempt may have published it.
     """
@@ -91,7 +91,7 @@ def unfinished_targets_or_raise_if_begun(group: PostGroup) -> list[PostTarget]:
 
 
 def end_group_if_no_target_is_unfinished(group: PostGroup) -> bool:
-    """Set the final status of a changed post group if it has no unfinished targets; return whether it has none."""
+    """Set the final status of a plan's unsaved post group if no target is unfinished; return whether that is so."""
     status = group_status_from_targets(target.status for target in group.targets.all())
     if status not in FINISHED_GROUP_STATUSES:
         return False

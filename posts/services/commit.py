@@ -15,14 +15,14 @@ from billing.services import PriceAlreadyReserved, build_money_hold_writes, run_
 from config.api.errors import Conflict, IdempotencyInProgress
 from config.api.idempotency import KeyedRequest
 from config.db.writes import Write, build_insert_writes, write_together
-from config.jobs.fenced_updates import FencedUpdate, fenced_update_writes
+from config.jobs.fenced_updates import FencedUpdate, build_fenced_update_writes
 from config.jobs.wake_up import wake_worker_loop_after_commit
-from posts.attached_media import build_media_protection_ends, lock_media_of_groups, protect_group_media_from_deletion
+from posts.attached_media import lock_media_of_groups, protect_group_media_from_deletion, writes_that_end_media_protection
 from posts.errors import PlanChanged, prefix_error_fields_with_index
 from posts.events import build_group_events
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan
-from posts.services.plan_money import changes_by_capped_agent, check_plan_against_caps, spend_or_release_holds
+from posts.services.plan_money import changes_by_agent_for_caps, check_plan_against_caps, settle_or_release_holds
 from posts.states import FINISHED_GROUP_STATUSES
 from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
 
@@ -126,7 +126,7 @@ def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (
         change.after.event_sequence += len(change.events)
     groups, targets, events = _group_writes(changes), _target_writes(changes), _events(changes)
     rest = [*targets, *event_writes(events)]
-    by_agent, leaving = changes_by_capped_agent(changes), _targets_that_leave_slots(changes)
+    by_agent, leaving = changes_by_agent_for_caps(changes), _targets_that_leave_slots(changes)
     if len(by_agent) == 1 and not leaving and not any(map(_needs_transaction, changes)):
         _write([*further, *groups, *rest, *_hold_writes(changes)])
     else:
@@ -140,7 +140,7 @@ def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (
                 _delete_removed_targets(change)
             PostTarget.objects.filter(pk__in=leaving).update(scheduled_at=None)  # until the next write
             _write(rest)
-            spend_or_release_holds(changes)
+            settle_or_release_holds(changes)
             for same_agent in by_agent:
                 _write(_hold_writes(same_agent))
     for row in (row for change in changes for row in (change.after, *change.targets)):
@@ -223,7 +223,7 @@ def _update_writes(rows: Sequence[tuple[Any, Any]], unchanged: tuple[str, ...] =
         if changes or unchanged:
             after.updated_at = now
             updates.append(FencedUpdate(before, {**changes, "updated_at": now}, [before.status], unchanged))
-    return fenced_update_writes(updates)
+    return build_fenced_update_writes(updates)
 
 
 def _differences(before: models.Model, after: models.Model) -> Mapping[str, Any]:
@@ -237,7 +237,7 @@ def _protect_media(change: GroupChange) -> None:
     protected = before.media if before and before.status not in FINISHED_GROUP_STATUSES else []
     wanted = after.media if after.status not in FINISHED_GROUP_STATUSES else []
     if protected and not wanted:
-        write_together(build_media_protection_ends([before or after]))
+        write_together(writes_that_end_media_protection([before or after]))
     elif wanted and protected != wanted:
         protect_group_media_from_deletion(after)
 
@@ -251,7 +251,7 @@ def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
     try:
         return build_money_hold_writes(
             workspace_id=first.after.workspace_id,
-            agent_id=first.capped_agent_id,
+            agent_id=first.agent_id_for_caps,
             workspace=first.workspace,
             charges_by_due=[part for change in changes for part in change.charges_by_due],
             new=first.before is None,

@@ -9,11 +9,11 @@ from config.api.caller import Caller, requested_or_own_workspace_id, require_acc
 from config.api.errors import ValidationFailed
 from config.api.scopes import any_scope_of
 from posts.attached_media import match_media_to_assets
-from posts.content import PostWrite
+from posts.content import PostInput
 from posts.errors import prefix_error_fields_with_index
 from posts.models import PostGroup
 from posts.plan import Plan
-from posts.plan_building import WRITE_SCOPES, PlanRows, build_target_inputs, new_group_change
+from posts.plan_building import WRITE_SCOPES, PlanRows, build_targets_to_validate, new_group_change
 from posts.services.commit import plan_and_commit
 from posts.target_times import refuse_past_or_too_late_times
 from posts.validation import Validation, validate
@@ -21,7 +21,7 @@ from posts.validation import Validation, validate
 ANY_POSTS_SCOPE = any_scope_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
 
 
-def validate_post(*, caller: Caller, post: PostWrite, group: PostGroup | None = None) -> Validation:
+def validate_post(*, caller: Caller, post: PostInput, group: PostGroup | None = None) -> Validation:
     """Validate a post's content against the platforms of its targets, without creating the post.
 
     `group` is the stored group that the content will replace, if any. Invalid content is in the result and raises nothing.
@@ -33,11 +33,11 @@ def validate_post(*, caller: Caller, post: PostWrite, group: PostGroup | None = 
     rows = PlanRows.read(chosen, [post], group_id=group_id)
     attached = match_media_to_assets(post.media, rows.assets)
     refuse_past_or_too_late_times(post.scheduled_at, post.targets)
-    inputs = build_target_inputs(caller, rows.accounts, post.text, post.targets, sandbox, attached)
+    inputs = build_targets_to_validate(caller, rows.accounts, post.text, post.targets, sandbox, attached)
     return validate(inputs, duplicates=rows.duplicates)
 
 
-def create_post(*, caller: Caller, post: PostWrite, dry_run: bool = False, plan_hash: str | None = None) -> Plan:
+def create_post(*, caller: Caller, post: PostInput, dry_run: bool = False, plan_hash: str | None = None) -> Plan:
     """Create a post group, which is published now, scheduled, saved as a draft, or left awaiting approval.
 
     Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed, AccountNotAllowed,
@@ -47,7 +47,7 @@ def create_post(*, caller: Caller, post: PostWrite, dry_run: bool = False, plan_
     return plan_and_commit(lambda: plan_create(caller, post, dry_run=dry_run), dry_run=dry_run, plan_hash=plan_hash)
 
 
-def plan_create(caller: Caller, post: PostWrite, *, dry_run: bool = False) -> Plan:
+def plan_create(caller: Caller, post: PostInput, *, dry_run: bool = False) -> Plan:
     """Plan a new post group, with the errors of `create_post` except the spend errors."""
     change = new_group_change(caller, post, dry_run=dry_run)
     return Plan("posts.create", caller, change.after.workspace_id, [change])
@@ -56,7 +56,7 @@ def plan_create(caller: Caller, post: PostWrite, *, dry_run: bool = False) -> Pl
 def create_batch(
     *,
     caller: Caller,
-    posts: Sequence[PostWrite],
+    posts: Sequence[PostInput],
     workspace_id: str | None = None,
     dry_run: bool = False,
     plan_hash: str | None = None,
@@ -73,7 +73,7 @@ def create_batch(
 
 
 def plan_create_batch(
-    caller: Caller, posts: Sequence[PostWrite], *, workspace_id: str | None = None, dry_run: bool = False
+    caller: Caller, posts: Sequence[PostInput], *, workspace_id: str | None = None, dry_run: bool = False
 ) -> Plan:
     """Plan a batch of new post groups, with the errors of `create_batch` except the spend errors."""
     chosen = requested_or_own_workspace_id(caller, workspace_id)

@@ -13,10 +13,10 @@ from posts.plan import GroupChange, Plan
 
 def check_plan_against_caps(plan: Plan) -> SpendCapStatus:
     """Check the prices of a plan against all caps, without reserving them. Raises the spend errors."""
-    by_agent = changes_by_capped_agent(plan.changes)
+    by_agent = changes_by_agent_for_caps(plan.changes)
     for changes in by_agent if len(by_agent) > 1 else ():
-        _check(plan.workspace_id, changes[0].capped_agent_id, changes)
-    return _check(plan.workspace_id, plan.changes[0].capped_agent_id if len(by_agent) == 1 else None, plan.changes)
+        _check(plan.workspace_id, changes[0].agent_id_for_caps, changes)
+    return _check(plan.workspace_id, plan.changes[0].agent_id_for_caps if len(by_agent) == 1 else None, plan.changes)
 
 
 def _check(workspace_id: str, agent_id: str | None, changes: Sequence[GroupChange]) -> SpendCapStatus:
@@ -28,22 +28,22 @@ def _check(workspace_id: str, agent_id: str | None, changes: Sequence[GroupChang
     )
 
 
-def changes_by_capped_agent(changes: Sequence[GroupChange]) -> list[list[GroupChange]]:
+def changes_by_agent_for_caps(changes: Sequence[GroupChange]) -> list[list[GroupChange]]:
     """Return the changes of a plan in groups whose prices count against the caps of the same agent, or of none."""
     found: dict[str | None, list[GroupChange]] = {}
     for change in changes:
-        found.setdefault(change.capped_agent_id, []).append(change)
+        found.setdefault(change.agent_id_for_caps, []).append(change)
     return list(found.values())
 
 
-def spend_or_release_holds(changes: Sequence[GroupChange]) -> None:
+def settle_or_release_holds(changes: Sequence[GroupChange]) -> None:
     """Spend or release the reserved money of targets that a plan of posts finishes or cancels.
 
     If prices are reserved afterwards, the counters are locked here, for all changes in one order.
     """
     released = _real_ids(target for change in changes for target in change.releases)
     due_times = [due for change in changes for due, _ in change.charges_by_due]
-    agent_ids = {change.capped_agent_id or "" for change in changes}
+    agent_ids = {change.agent_id_for_caps or "" for change in changes}
     if due_times and (released or len(agent_ids) > 1):
         workspace_id = changes[0].after.workspace_id
         lock_month_counters(target_ids=released, workspace_id=workspace_id, agent_ids=agent_ids, due_times=due_times)

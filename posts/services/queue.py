@@ -31,8 +31,8 @@ from posts.plan_building import WRITE_SCOPES
 from posts.services.changes import is_changeable
 from posts.services.commit import plan_and_commit
 from posts.services.stored_plans import get_stored_plan
-from posts.services.target_moves import TargetTime, edit_that_moves_targets, target_writes_with_times
-from posts.services.update import plan_edit
+from posts.services.target_moves import TargetTime, edit_that_moves_targets, target_inputs_with_times
+from posts.services.update import plan_change_of_group
 from posts.slot_choice import FreeSlots
 from posts.states import TargetStatus
 from posts.target_times import MAX_SCHEDULE_AHEAD
@@ -97,10 +97,10 @@ def update_queue(
     Raises ScopeMissing, WorkspacePaused, ValidationFailed, InvalidState (there is nothing to change), PlanChanged, and the
     errors of `update_post`; the fields of their details begin with the id of the post.
     """
-    return plan_and_commit(lambda: plan_queue(caller, change, dry_run=dry_run), dry_run=dry_run, plan_hash=plan_hash)
+    return plan_and_commit(lambda: plan_queue_change(caller, change, dry_run=dry_run), dry_run=dry_run, plan_hash=plan_hash)
 
 
-def plan_queue(caller: Caller, change: RequestedQueueChange, *, dry_run: bool = False) -> Plan:
+def plan_queue_change(caller: Caller, change: RequestedQueueChange, *, dry_run: bool = False) -> Plan:
     """Plan a change of a queue, with the errors of `update_queue` except the spend errors."""
     workspace_id = requested_or_own_workspace_id(caller, change.workspace_id)
     require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
@@ -160,7 +160,7 @@ def _plan_of_times_before(caller: Caller, stored: StoredPlan) -> Plan:
             if each["moment"] or before["moment"]
         }
         moment = parse_datetime(before["moment"]) if before["moment"] else None
-        edits.append((group, PostEdit(scheduled_at=moment, targets=target_writes_with_times(group, times))))
+        edits.append((group, PostEdit(scheduled_at=moment, targets=target_inputs_with_times(group, times))))
     return _plan_of_edits(caller, stored.workspace_id, edits, {"action": "undo"}, dry_run=False)
 
 
@@ -177,7 +177,7 @@ def _plan_of_edits(
     changes = []
     for group, edit in edits:
         with prefix_error_fields(group.id):
-            changes.append(plan_edit(caller, group, edit, dry_run=dry_run, free=free))
+            changes.append(plan_change_of_group(caller, group, edit, dry_run=dry_run, free=free))
     return Plan(OPERATION, caller, workspace_id, changes, batch=True, audit=audit)
 
 

@@ -12,10 +12,10 @@ from config.api.errors import InvalidState, missing_or_foreign_id_error
 from config.api.webhook_url import check_webhook_url_without_lookup
 from posts import selectors
 from posts.attached_media import match_media_to_assets
-from posts.content import media_writes_of_group
+from posts.content import media_inputs_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.plan_building import capped_agent_id, refuse_caller_needing_approval
+from posts.plan_building import agent_id_for_caps, refuse_caller_needing_approval
 from posts.services.changes import existing_assets_of_group, take_target_from_publisher
 from posts.services.commit import plan_and_commit
 from posts.states import GROUP_STATUSES_WITH_RETRIES, SCHEDULE_MISSED, GroupStatus, TargetStatus
@@ -77,7 +77,7 @@ def plan_retry(
     retried = _targets_to_retry(caller, after, include_unconfirmed, only_missed)
     failed = [target for target in retried if target.status == TargetStatus.FAILED]
     assets = existing_assets_of_group(group)
-    match_media_to_assets(media_writes_of_group(group), assets)
+    match_media_to_assets(media_inputs_of_group(group), assets)
     due = scheduled_at or timezone.now()
     for target in retried:
         _reset(target, due)
@@ -95,7 +95,7 @@ def plan_retry(
         due=due,
         assets=assets,
         holds=failed,
-        capped_agent_id=capped_agent_id(caller, group),
+        agent_id_for_caps=agent_id_for_caps(caller, group),
         events=((f"post.{GroupStatus.SCHEDULED}", None),) if scheduled_at else (),
     )
     return Plan("posts.retry", caller, group.workspace_id, [change])

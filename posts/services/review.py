@@ -15,7 +15,7 @@ from posts import selectors
 from posts.content import own_scheduled_at
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.plan_building import build_target_inputs_of_stored_group, refuse_caller_needing_approval, validate_content
+from posts.plan_building import build_targets_to_validate_of_stored_group, refuse_caller_needing_approval, validate_content
 from posts.services.changes import (
     existing_assets_of_group,
     mark_cancelled_or_unconfirmed,
@@ -62,7 +62,7 @@ def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, sc
     change = replace(
         change,
         holds=list(after.targets.all()),
-        capped_agent_id=group.agent_id,
+        agent_id_for_caps=group.agent_id,
         events=(
             ("post.confirmed", None),
             *(((f"post.{after.status}", None),) if after.status == GroupStatus.SCHEDULED else ()),
@@ -106,7 +106,7 @@ def _released(caller: Caller, group: PostGroup, content_version: int, scheduled_
         require_access(caller, group.workspace_id, scope)
     _check_version(group, content_version)
     assets = existing_assets_of_group(group)
-    validate_content(build_target_inputs_of_stored_group(group, assets), group_id=group.id)
+    validate_content(build_targets_to_validate_of_stored_group(group, assets), group_id=group.id)
     return GroupChange(before=group, after=after, moment=when, due=when or now, assets=assets)
 
 

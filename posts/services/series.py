@@ -15,7 +15,7 @@ from accounts.models import ConnectedAccount
 from auditlog.services import record_entry
 from config.api.caller import Caller, check_account_allowlist, requested_or_own_workspace_id, require_access, require_scope
 from config.api.errors import Conflict, Forbidden, InvalidState, PlanChanged, ValidationFailed
-from config.api.plan import ResourcePlan, check_plan
+from config.api.plan import ResourcePlan, accept_plan
 from config.api.scopes import EDITOR
 from config.api.trace import current_trace_id
 from config.jobs.wake_up import wake_worker_loop_after_commit
@@ -28,7 +28,7 @@ from posts.plan_building import WRITE_SCOPES, PlanRows, new_group_change
 from posts.recurrence import InvalidRule, Occurrence
 from posts.recurrence.occurrences import SEARCHED_YEARS
 from posts.series_plan import SeriesPlan, series_content_in_plan
-from posts.series_posts import build_series_post, refuse_text_reuse_within_a_day, texts_of_series
+from posts.series_posts import post_input_of_occurrence, refuse_text_reuse_within_a_day, texts_of_series
 from posts.series_selectors import MAX_LIVE_SERIES, count_series_not_ended, get_series, occurrences_that_can_be_cancelled
 from workspaces.services import lock_workspace
 
@@ -59,7 +59,7 @@ class SeriesEdit:
         return any(value is not None for value in (self.post, self.rrule, self.exdates))
 
 
-def plan_series(caller: Caller, fields: Mapping[str, Any], *, dry_run: bool = False) -> SeriesPlan:
+def plan_create_series(caller: Caller, fields: Mapping[str, Any], *, dry_run: bool = False) -> SeriesPlan:
     """Plan a new series from the validated fields of a request, after the checks of a post that is scheduled.
 
     Raises the errors of `create_post` except the spend errors, and ValidationFailed for `rrule` and `starts_at`.
@@ -122,7 +122,9 @@ def create_series(
     Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed, AccountNotAllowed,
     ContentInvalid, Conflict (MAX_LIVE_SERIES), PlanChanged.
     """
-    return plan_and_commit_series(lambda: plan_series(caller, fields, dry_run=dry_run), dry_run=dry_run, plan_hash=plan_hash)
+    return plan_and_commit_series(
+        lambda: plan_create_series(caller, fields, dry_run=dry_run), dry_run=dry_run, plan_hash=plan_hash
+    )
 
 
 def update_series(*, caller: Caller, series_id: str, edit: SeriesEdit, dry_run: bool = False) -> Series:
@@ -151,7 +153,7 @@ def update_series(*, caller: Caller, series_id: str, edit: SeriesEdit, dry_run: 
         if edit.apply_to_scheduled:
             series.applied_revision = series.revision
         after = {**series_content_in_plan(series, assets), "name": series.name, "apply_to_scheduled": edit.apply_to_scheduled}
-        check_plan(ResourcePlan("series.update", series.id, before, after))
+        accept_plan(ResourcePlan("series.update", series.id, before, after))
         _save(series, dry_run=dry_run)
         _record(caller, "series.update", series, dry_run=dry_run, fields=edit.changed_fields)
     return series
@@ -168,7 +170,7 @@ def end_series(*, caller: Caller, series_id: str, dry_run: bool = False) -> Seri
         _require_schedule_scope(caller, series, dry_run=dry_run)
         before = series_content_in_plan(series, _assets(series))
         series.status = Series.Status.ENDED
-        check_plan(ResourcePlan("series.delete", series.id, before, {**before, "status": str(series.status)}))
+        accept_plan(ResourcePlan("series.delete", series.id, before, {**before, "status": str(series.status)}))
         if not dry_run:
             occurrences_that_can_be_cancelled(series).update(withdrawn=True)
         _save(series, dry_run=dry_run)
@@ -194,7 +196,7 @@ def skip_occurrence(*, caller: Caller, series_id: str, at: datetime, dry_run: bo
         series.exdates = sorted({*series.exdates, *local_times})
         if len(series.exdates) > MAX_EXDATES:
             series.exdates = _future_exdates(series)
-        check_plan(ResourcePlan("series.skip", series.id, before, {**before, "exdates": series.exdates, "at": at}))
+        accept_plan(ResourcePlan("series.skip", series.id, before, {**before, "exdates": series.exdates, "at": at}))
         if not dry_run:
             made.update(withdrawn=True)
         _save(series, dry_run=dry_run)
@@ -227,7 +229,7 @@ def _check_post(caller: Caller, series: Series, first: Occurrence, *, dry_run: b
     now = timezone.now()
     at = min(first.at, now + timedelta(days=365))  # a post of its own may not be scheduled further ahead
     local, count = first.local.strftime(LOCAL_FORMAT), len(texts_of_series(series.post))
-    posts = [build_series_post(series, at, number=number, local=local) for number in range(1, count + 1)]
+    posts = [post_input_of_occurrence(series, at, number=number, local=local) for number in range(1, count + 1)]
     refuse_text_reuse_within_a_day(series, now)
     rows = PlanRows.read(series.workspace_id, posts)
     changes = []

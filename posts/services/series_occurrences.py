@@ -24,8 +24,8 @@ from config.api.request_limits import start_cpu_timer
 from config.api.trace import set_trace_actor, start_trace
 from config.db.writes import Write, build_insert_writes
 from config.jobs.claims import claim_due, claimed_row_queryset
-from config.jobs.fenced_updates import FencedUpdate, fenced_update_writes
-from posts.content import PostEdit, media_writes_of_group, target_writes_of_group
+from config.jobs.fenced_updates import FencedUpdate, build_fenced_update_writes
+from posts.content import PostEdit, media_inputs_of_group, target_inputs_of_group
 from posts.models import PostGroup, Series, SeriesOccurrence
 from posts.models.series import LOCAL_FORMAT
 from posts.plan import Plan
@@ -33,7 +33,7 @@ from posts.plan_building import WRITE_SCOPES
 from posts.recurrence import Occurrence
 from posts.selectors import groups_with_targets
 from posts.series_json import series_json
-from posts.series_posts import build_series_post
+from posts.series_posts import post_input_of_occurrence
 from posts.series_selectors import live_series_of_revoked_agents, occurrences_that_can_be_cancelled, upcoming_occurrences
 from posts.services.cancel import plan_cancel
 from posts.services.commit import plan_and_commit
@@ -121,15 +121,15 @@ def _cancel(series: Series, row: SeriesOccurrence, group: PostGroup) -> None:
 def _edit(series: Series, row: SeriesOccurrence) -> None:
     """Give a scheduled post the content of its changed series, unless somebody else has edited the post."""
     group = groups_with_targets().get(pk=row.group_id)
-    wanted = build_series_post(series, row.at, number=row.number, local=row.local)
+    wanted = post_input_of_occurrence(series, row.at, number=row.number, local=row.local)
     applied = {"revision": series.revision}
     edit = PostEdit(text=wanted.text, targets=wanted.targets, media=wanted.media)
-    stored = PostEdit(text=group.text, targets=target_writes_of_group(group), media=media_writes_of_group(group))
+    stored = PostEdit(text=group.text, targets=target_inputs_of_group(group), media=media_inputs_of_group(group))
     try:
         if group.content_version == row.group_version and edit != stored:
             plan_and_commit(
                 lambda: _with_series(plan_update(_maker(series), group.id, edit), series),
-                stored_answer_writes=lambda plan: fenced_update_writes(
+                stored_answer_writes=lambda plan: build_fenced_update_writes(
                     [FencedUpdate(row, {**applied, "group_version": plan.group.content_version, "error": None})]
                 ),
             )
@@ -177,7 +177,7 @@ def _make_post(series: Series, occurrence: Occurrence, row: SeriesOccurrence | N
     try:
         maker = _maker(series)
         local = occurrence.local.strftime(LOCAL_FORMAT)
-        post = build_series_post(series, occurrence.at, number=series.made + 1, local=local)
+        post = post_input_of_occurrence(series, occurrence.at, number=series.made + 1, local=local)
         plan_and_commit(
             lambda: _with_series(plan_create(maker, post), series),
             stored_answer_writes=lambda plan: _made_writes(series, occurrence, row, plan.group),
@@ -202,8 +202,8 @@ def _made_writes(series: Series, occurrence: Occurrence, row: SeriesOccurrence |
     else:
         changes = {**values, "error": None, "tries": row.tries + 1}
         changes["group"] = changes.pop("group_id")
-        recorded = fenced_update_writes([FencedUpdate(row, changes, (), ("tries",))])
-    return [*fenced_update_writes([counted]), *recorded]
+        recorded = build_fenced_update_writes([FencedUpdate(row, changes, (), ("tries",))])
+    return [*build_fenced_update_writes([counted]), *recorded]
 
 
 @transaction.atomic

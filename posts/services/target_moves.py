@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from posts.content import PostEdit, TargetWrite, own_scheduled_at, target_writes_of_group
+from posts.content import PostEdit, TargetInput, own_scheduled_at, target_inputs_of_group
 from posts.models import PostGroup, PostTarget
 from posts.services.changes import is_changeable
 from posts.states import TargetStatus
@@ -28,7 +28,7 @@ def edit_that_moves_targets(group: PostGroup, targets: Collection[PostTarget], t
     has_other_times = targets_that_keep_their_times(group, targets) or any(own_scheduled_at(group, each) for each in targets)
     if not to.slot and not has_other_times:
         return PostEdit(scheduled_at=to.at)
-    return PostEdit(targets=target_writes_with_times(group, {each.account_id: to for each in targets}))
+    return PostEdit(targets=target_inputs_with_times(group, {each.account_id: to for each in targets}))
 
 
 def targets_that_keep_their_times(group: PostGroup, targets: Collection[PostTarget]) -> list[PostTarget]:
@@ -37,11 +37,11 @@ def targets_that_keep_their_times(group: PostGroup, targets: Collection[PostTarg
     return [each for each in group.targets.all() if each.id not in moved and each.status != TargetStatus.CANCELLED]
 
 
-def target_writes_with_times(group: PostGroup, times: Mapping[str, TargetTime]) -> tuple[TargetWrite, ...]:
+def target_inputs_with_times(group: PostGroup, times: Mapping[str, TargetTime]) -> tuple[TargetInput, ...]:
     """Return the targets of a post with other times, by account id; targets without one here keep their time and slot."""
     stored = {each.account_id: each for each in group.targets.all()}
     writes = []
-    for each in target_writes_of_group(group):
+    for each in target_inputs_of_group(group):
         target = stored[each.connected_account_id]
         at, slot = times.get(target.account_id, TargetTime(target.scheduled_at, target.slot))
         if not is_changeable(target):  # an edit leaves it as it is, and its time may have passed

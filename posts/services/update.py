@@ -11,15 +11,15 @@ from config.api.caller import Caller, check_account_allowlist, require_access
 from config.api.errors import Conflict, InvalidState, ValidationFailed
 from posts import selectors
 from posts.attached_media import attached_media_ids, match_media_to_assets
-from posts.content import UNCHANGED, PostEdit, PostWrite, TargetWrite, media_writes_of_group, target_writes_of_group
+from posts.content import UNCHANGED, PostEdit, PostInput, TargetInput, media_inputs_of_group, target_inputs_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.plan_building import (
     WRITE_SCOPES,
     PlanRows,
+    agent_id_for_caps,
     build_target,
-    build_target_inputs,
-    capped_agent_id,
+    build_targets_to_validate,
     initial_status_for_caller,
     is_released,
     refuse_caller_needing_approval,
@@ -82,11 +82,11 @@ def plan_update(
 ) -> Plan:
     """Plan an edit of a post group, with the errors of `update_post`."""
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
-    change = plan_edit(caller, group, edit, content_version=content_version, dry_run=dry_run)
+    change = plan_change_of_group(caller, group, edit, content_version=content_version, dry_run=dry_run)
     return Plan("posts.update", caller, group.workspace_id, [change], refuses_changes=True)
 
 
-def plan_edit(
+def plan_change_of_group(
     caller: Caller,
     group: PostGroup,
     edit: PostEdit,
@@ -101,7 +101,7 @@ def plan_edit(
     """
     for scope in () if group.sandbox or dry_run else _scopes(group, edit):
         require_access(caller, group.workspace_id, scope)
-    check_account_allowlist(caller, group.account_ids)  # the current accounts; `build_target_inputs` checks the new ones
+    check_account_allowlist(caller, group.account_ids)  # build_targets_to_validate checks the edit's
     if not any(map(is_changeable, unstarted_targets_or_raise(group))):
         raise InvalidState("All targets were already published or attempted, so the content can no longer be changed.")
     if content_version not in (None, group.content_version):
@@ -120,11 +120,11 @@ def _publishing_time(group: PostGroup, edit: PostEdit) -> datetime | None:
     return group.scheduled_at if edit.scheduled_at is UNCHANGED else edit.scheduled_at
 
 
-def _wanted_targets(group: PostGroup, edit: PostEdit) -> Sequence[TargetWrite]:
-    return edit.targets or target_writes_of_group(group)
+def _wanted_targets(group: PostGroup, edit: PostEdit) -> Sequence[TargetInput]:
+    return edit.targets or target_inputs_of_group(group)
 
 
-def _changed_targets(group: PostGroup, edit: PostEdit) -> list[TargetWrite]:
+def _changed_targets(group: PostGroup, edit: PostEdit) -> list[TargetInput]:
     """Return the targets that the update of a post may edit: those that are new or have not begun."""
     begun = {target.account_id for target in group.targets.all() if _has_begun(target)}
     return [each for each in _wanted_targets(group, edit) if each.connected_account_id not in begun]
@@ -146,12 +146,12 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
     after.text = group.text if edit.text is None else edit.text
     after.scheduled_at, after.content_version = scheduled_at, group.content_version + 1
     after.metadata = group.metadata if edit.metadata is None else dict(edit.metadata)
-    media = media_writes_of_group(group) if edit.media is None else edit.media
+    media = media_inputs_of_group(group) if edit.media is None else edit.media
     after.media = [each.as_stored_json() for each in media]
-    written = PostWrite(after.text, tuple(wanted), media)
+    written = PostInput(after.text, tuple(wanted), media)
     read = PlanRows.read(group.workspace_id, [written], group_id=group.id, other_media=attached_media_ids(group))
     attached = match_media_to_assets(media, read.assets)
-    inputs = build_target_inputs(caller, read.accounts, after.text, wanted, group.sandbox, attached)
+    inputs = build_targets_to_validate(caller, read.accounts, after.text, wanted, group.sandbox, attached)
     draft = group.status == GroupStatus.DRAFT
     validation = validate_content(inputs, draft=draft, duplicates=read.duplicates, ignored=begun)
     now = timezone.now()
@@ -174,7 +174,7 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
         validation=validation,
         holds=[each for each in rows if each.account_id not in begun and each.due_at] if is_released(after) else (),
         releases=[each for each in group.targets.all() if is_changeable(each)] if is_released(group) else (),
-        capped_agent_id=capped_agent_id(caller, group),
+        agent_id_for_caps=agent_id_for_caps(caller, group),
         events=_events(group, after, ended=ended),
         audit={"fields": edit.changed_fields, "content_version": after.content_version},
     )
@@ -190,7 +190,7 @@ def _check_edit(caller: Caller, group: PostGroup, edit: PostEdit, *, begun: bool
     if not begun:
         return
     refuse_caller_needing_approval(caller)
-    if edit.media is not None and edit.media != media_writes_of_group(group):
+    if edit.media is not None and edit.media != media_inputs_of_group(group):
         raise InvalidState("Some targets have begun, so the media can no longer be changed.")
 
 

@@ -87,5 +87,5 @@ def test_the_choices_expire_after_ten_minutes(api: ApiClient, brought: Granted) 
         clock.shift(timedelta(minutes=10, seconds=1))
         assert_envelope(complete(api, brought, choice="id-bob"), 422, "OAUTH_STATE_INVALID")
 
-        assert services.purge_attempts() == 1
+        assert services.purge_connection_attempts() == 1
     assert not ConnectionAttempt.objects.exists()

@@ -72,11 +72,11 @@ def test_a_service_checks_the_same_plan_in_the_dry_run_and_the_real_call(
     helpers += [of_module[name] for helper in helpers for name in called_names(helper) & of_module.keys()]
 
     assert any(
-        called_names(each) & {"check_plan", "plan_and_commit", "plan_and_commit_series"} for each in [service, *helpers]
+        called_names(each) & {"accept_plan", "plan_and_commit", "plan_and_commit_series"} for each in [service, *helpers]
     )
     for conditional in (node for each in [service, *helpers] for node in ast.walk(each) if isinstance(node, ast.If)):
         if any(isinstance(name, ast.Name) and name.id == "dry_run" for name in ast.walk(conditional.test)):
-            assert "check_plan" not in called_names(conditional)
+            assert "accept_plan" not in called_names(conditional)
 
 
 def test_there_are_services_with_dry_runs() -> None:

@@ -18,7 +18,7 @@ django.setup()
 
 from accounts.platforms.issues import Issue  # noqa: E402
 from config.api.caller import system_caller  # noqa: E402
-from posts.content import PostWrite  # noqa: E402
+from posts.content import PostInput  # noqa: E402
 from posts.services import validate_post  # noqa: E402
 
 
@@ -31,7 +31,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 
 
 def _validated(body: dict[str, Any]) -> dict[str, Any]:
-    result = validate_post(caller=system_caller(body["workspace_id"]), post=PostWrite.from_request(body))
+    result = validate_post(caller=system_caller(body["workspace_id"]), post=PostInput.from_request(body))
     return {
         "valid": result.valid,
         "estimated_cost_cents": result.estimated_cost_cents,

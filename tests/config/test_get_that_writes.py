@@ -13,7 +13,7 @@ from auditlog.models import AuditEntry
 from config.api import fields
 from config.api.errors import Conflict
 from config.api.operation import Call, DryRunQuery, DryRunReply, Reply, operation
-from config.api.plan import ResourcePlan, check_plan
+from config.api.plan import ResourcePlan, accept_plan
 from config.api.policies import Access, Idempotency
 from config.api.serializers import dry_run_serializer_class
 from config.api.views import OperationViewSet
@@ -48,7 +48,7 @@ class StampViewSet(OperationViewSet):
     def make(self, call: Call) -> Reply | DryRunReply:
         if call.query["text"] == "bad":
             raise Conflict()
-        check_plan(ResourcePlan("stamps.make", "", None, {"text": call.query["text"]}))
+        accept_plan(ResourcePlan("stamps.make", "", None, {"text": call.query["text"]}))
         if call.dry_run:
             return DryRunReply({}, {"number": None}, "would_create")
         self.written.append(call.query["text"])

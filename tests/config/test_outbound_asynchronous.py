@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from pytest_django import Settings
 
-from config.outbound import DestinationForbidden, DestinationNotAllowed, NotSent, SentWithoutAnswer
+from config.outbound import DestinationNotAllowed, NotSent, NotSentToForbiddenHost, SentWithoutAnswer
 from config.outbound.async_client import HttpPostResponse, create_session, post
 from config.outbound.connections import tls_context
 from tests.config.outbound_servers import (
@@ -114,7 +114,7 @@ def test_a_compressed_answer_is_not_decompressed() -> None:
 
 def test_a_refused_destination_raises_destination_refused(settings: Settings) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False
-    with Server(replies(OK)) as server, pytest.raises(DestinationForbidden) as refused:
+    with Server(replies(OK)) as server, pytest.raises(NotSentToForbiddenHost) as refused:
         deliver(server.url)
 
     assert isinstance(refused.value.__cause__, DestinationNotAllowed)
@@ -125,7 +125,7 @@ def test_no_connection_is_made_when_one_of_the_addresses_is_private(monkeypatch:
     Names(monkeypatch, [PUBLIC_ADDRESS, "10.0.0.1"])
     dials = Dials(monkeypatch)
 
-    with pytest.raises(DestinationForbidden):
+    with pytest.raises(NotSentToForbiddenHost):
         deliver("https://hooks.example.com/")
 
     assert dials.addresses == []
@@ -137,7 +137,7 @@ def test_a_name_that_changes_its_address_gets_the_checked_one(monkeypatch: pytes
 
     with pytest.raises(NotSent):
         deliver("https://hooks.example.com/")
-    with pytest.raises(DestinationForbidden):
+    with pytest.raises(NotSentToForbiddenHost):
         deliver("https://hooks.example.com/")
 
     assert names.lookups == ["hooks.example.com", "hooks.example.com"]

@@ -10,9 +10,9 @@ import pytest
 from pytest_django import Settings
 
 from config.outbound import (
-    DestinationForbidden,
     DestinationNotAllowed,
     NotSent,
+    NotSentToForbiddenHost,
     OutboundError,
     ResponseTooLarge,
     SentWithoutAnswer,
@@ -41,7 +41,7 @@ def resets(connection: socket.socket, closing: threading.Event) -> None:
 
 
 def test_all_errors_are_outbound_errors_and_response_too_large_is_a_no_answer() -> None:
-    assert issubclass(DestinationForbidden, NotSent)
+    assert issubclass(NotSentToForbiddenHost, NotSent)
     assert issubclass(ResponseTooLarge, SentWithoutAnswer)
     assert issubclass(NotSent, OutboundError)
     assert issubclass(SentWithoutAnswer, OutboundError)
@@ -50,7 +50,7 @@ def test_all_errors_are_outbound_errors_and_response_too_large_is_a_no_answer() 
 
 def test_a_refused_destination_raises_destination_refused(settings: Settings) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False
-    with Server(replies(b"")) as server, pytest.raises(DestinationForbidden) as refused:
+    with Server(replies(b"")) as server, pytest.raises(NotSentToForbiddenHost) as refused:
         request("POST", server.url, data=b"x")
 
     assert isinstance(refused.value.__cause__, DestinationNotAllowed)
@@ -61,7 +61,7 @@ def test_a_refused_destination_raises_destination_refused(settings: Settings) ->
 def test_a_name_with_a_private_address_raises_destination_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, ["93.184.215.14", "10.0.0.1"])
 
-    with pytest.raises(DestinationForbidden):
+    with pytest.raises(NotSentToForbiddenHost):
         request("POST", "https://hooks.example.com/", data=b"x")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from config.outbound import DestinationForbidden, NotSent, SentWithoutAnswer, request
+from config.outbound import NotSent, NotSentToForbiddenHost, SentWithoutAnswer, request
 from config.outbound.connections import tls_context
 from tests.config.outbound_servers import (
     OK,
@@ -59,7 +59,7 @@ def test_no_connection_is_made_when_one_of_the_addresses_is_private(monkeypatch:
     Names(monkeypatch, [PUBLIC_ADDRESS, "10.0.0.1"])
     dials = Dials(monkeypatch)
 
-    with pytest.raises(DestinationForbidden):
+    with pytest.raises(NotSentToForbiddenHost):
         request("POST", "https://hooks.example.com/", data=b"x")
 
     assert dials.addresses == []
@@ -71,7 +71,7 @@ def test_each_request_resolves_the_name_again(monkeypatch: pytest.MonkeyPatch) -
 
     with pytest.raises(NotSent):
         request("POST", "https://hooks.example.com/", data=b"x")
-    with pytest.raises(DestinationForbidden):
+    with pytest.raises(NotSentToForbiddenHost):
         request("POST", "https://hooks.example.com/", data=b"x")
 
     assert dials.addresses == [PUBLIC_ADDRESS]
@@ -84,7 +84,7 @@ def test_a_connection_to_another_peer_is_closed_before_a_byte_is_sent(
     Names(monkeypatch, [PUBLIC_ADDRESS])
     with Server(replies(OK)) as server:
         Dials(monkeypatch, redirect_port=server.port)
-        with pytest.raises(DestinationForbidden, match="ended at an address that is not public"):
+        with pytest.raises(NotSentToForbiddenHost, match="ended at an address that is not public"):
             request("POST", "https://hooks.example.com/", data=b"x")
 
     assert server.requests == []

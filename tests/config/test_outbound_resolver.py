@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.outbound import DestinationForbidden, DestinationNotAllowed, NotSent, check_urls_with_lookup, request, resolver
+from config.outbound import DestinationNotAllowed, NotSent, NotSentToForbiddenHost, check_urls_with_lookup, request, resolver
 from config.outbound.async_client import create_session, post
 from config.outbound.errors import DestinationUnresolved
 from config.outbound.resolver import Resolver, webhook_resolver
@@ -147,7 +147,7 @@ def test_an_alias_of_a_private_address_is_refused(name_server: ServeNames, monke
 
     with pytest.raises(DestinationNotAllowed):
         check_urls_with_lookup(["https://hooks.example.com/"], seconds=LONG)
-    with pytest.raises(DestinationForbidden):
+    with pytest.raises(NotSentToForbiddenHost):
         request("GET", "https://hooks.example.com/")
     assert dials.addresses == []
 
@@ -167,7 +167,7 @@ def test_an_address_that_changes_after_the_check_is_not_connected_to(
     check_urls_with_lookup([url], seconds=LONG)
     with pytest.raises(NotSent):
         asyncio.run(deliver())
-    with pytest.raises(DestinationForbidden):
+    with pytest.raises(NotSentToForbiddenHost):
         asyncio.run(deliver())
     assert dials.addresses == [OTHER_PUBLIC], "what the delivery itself looked up and checked, once"
     assert server.lookups == ["rebinding.example.com"] * 3

@@ -9,7 +9,7 @@ import threading
 import pytest
 from pytest_django import Settings
 
-from config.outbound import DestinationForbidden, NotSent, SentWithoutAnswer
+from config.outbound import NotSent, NotSentToForbiddenHost, SentWithoutAnswer
 from config.outbound.async_client import HttpPostResponse, create_session, post
 from tests.config.outbound_servers import OK, Names, Server, answers_all
 from tests.config.test_outbound_asynchronous import deliver
@@ -90,7 +90,7 @@ def test_a_post_is_sent_again_over_a_new_connection() -> None:
 
 def test_the_name_is_also_resolved_for_a_reused_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, ["127.0.0.1"], ["10.0.0.1"])
-    with Server(answers_all(OK)) as server, pytest.raises(DestinationForbidden):
+    with Server(answers_all(OK)) as server, pytest.raises(NotSentToForbiddenHost):
         deliver(*[f"http://localhost:{server.port}/"] * 2)
 
     assert len(server.requests) == 1

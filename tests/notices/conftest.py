@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from config.notices.sending import create_and_send_notices
+from config.notices.sending import create_and_queue_notices
 from tests.fakes.receiver import Receiver
 from tests.fakes.slack import FakeSlack
 from tests.fakes.telegram import FakeTelegram
@@ -36,7 +36,7 @@ def services(settings: Any) -> Iterator[Services]:
 def running_clock(db: None) -> Iterator[time_machine.Traveller]:
     """A clock that tests move, in a service that has been running for an hour."""
     with time_machine.travel(NOON, tick=False) as traveller:
-        create_and_send_notices()
+        create_and_queue_notices()
         traveller.shift(timedelta(hours=1))
         yield traveller
 

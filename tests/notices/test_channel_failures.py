@@ -14,7 +14,7 @@ from auditlog.models import AuditEntry
 from config.db.encryption import Sealed
 from config.notices.channels.queue import CHANNELS_LOOP, LEASE, claim_messages
 from config.notices.models import ChannelMessage, NoticeChannel
-from config.notices.sending import create_and_send_notices
+from config.notices.sending import create_and_queue_notices
 from tests.conftest import ApiClient
 from tests.fakes.receiver import answer_with
 from tests.fakes.slack import WEBHOOK
@@ -142,7 +142,7 @@ def test_a_message_of_a_channel_that_was_paused_meanwhile_is_given_up(
     services: Services, workspace: Workspace, waiting_post: dict[str, Any]
 ) -> None:
     channel = services.add(workspace, "webhook")
-    create_and_send_notices()
+    create_and_queue_notices()
     NoticeChannel.objects.update(paused_at=timezone.now())
     send_to_channels()
 
@@ -163,7 +163,7 @@ def test_a_message_that_the_service_refuses_is_given_up(
 
 
 def send_to_channels_with_body(body: dict[str, Any]) -> None:
-    create_and_send_notices()
+    create_and_queue_notices()
     message = only_message()
     message.body = body
     message.save()
@@ -214,7 +214,7 @@ def test_a_worker_that_dies_after_the_claim_loses_nothing(
     services: Services, workspace: Workspace, waiting_post: dict[str, Any], running_clock: time_machine.Traveller
 ) -> None:
     services.add(workspace, "slack")
-    create_and_send_notices()
+    create_and_queue_notices()
     assert len(claim_messages(ChannelMessage.objects.all(), limit=10)) == 1  # and the worker dies
     send_to_channels()
     meanwhile = services.slack.messages(services.slack_channel)
@@ -245,7 +245,7 @@ def test_messages_whose_outcome_could_not_be_saved_are_not_sent_twice(
 ) -> None:
     for kind in ("slack", "telegram", "webhook"):
         services.add(workspace, kind)
-    create_and_send_notices()
+    create_and_queue_notices()
     with started(LoopOfTest()) as loop, connection.execute_wrapper(Refusing(OperationalError("a lock is held"), times=3)):
         loop.run_until_idle()
     running_clock.shift(LEASE + timedelta(seconds=1))
@@ -262,7 +262,7 @@ def test_an_outcome_that_can_never_be_saved_holds_up_no_others(
 ) -> None:
     for kind in ("webhook", "slack", "telegram"):
         services.add(workspace, kind)
-    create_and_send_notices()
+    create_and_queue_notices()
     broken = ChannelMessage.objects.get(channel__kind="webhook")
     with started(LoopOfTest()) as loop, connection.execute_wrapper(Refusing(DataError("cannot be stored"), broken)):
         loop.run_until_idle()
@@ -283,7 +283,7 @@ def test_a_slow_receiver_does_not_delay_others(
     for kind in ("slack", "webhook"):
         services.add(workspace, kind)
     held = services.slack.hold_next(WEBHOOK)
-    create_and_send_notices()
+    create_and_queue_notices()
     with started(LoopOfTest()) as loop:
         loop.run_once()
         services.receiver.wait_for(1)

@@ -16,7 +16,7 @@ from config.console.retention_run import run_retention
 from config.notices.channels.queue import build_request_or_result, queue_notice_messages
 from config.notices.channels.worker_loop import SHARES
 from config.notices.models import ChannelMessage, NoticeChannel
-from config.notices.sending import create_and_send_notices
+from config.notices.sending import create_and_queue_notices
 from tests import factories
 from tests.conftest import ApiClient
 from tests.notices.channels import LoopOfTest, Services, notice, send_to_channels
@@ -152,7 +152,7 @@ def test_channels_of_a_deleted_workspace_get_nothing_and_are_deleted(
     services: Services, workspace: Workspace, waiting_post: dict[str, Any], api: ApiClient
 ) -> None:
     services.add(workspace, "webhook")
-    create_and_send_notices()
+    create_and_queue_notices()
     assert api.delete(f"/workspaces/{workspace.id}").status_code == 200
     send_to_channels()
     message = only_message()
@@ -179,7 +179,7 @@ def test_old_messages_are_deleted(
 
 def test_secrets_are_encrypted(services: Services, workspace: Workspace, waiting_post: dict[str, Any]) -> None:
     channel = services.add(workspace, "telegram")
-    create_and_send_notices()
+    create_and_queue_notices()
     [stored] = NoticeChannel.objects.values_list("destination", flat=True)
     [body] = ChannelMessage.objects.values_list("body", flat=True)
 

@@ -15,7 +15,7 @@ from django.test import Client
 from accounts.models import ConnectedAccount
 from accounts.services.tokens import mark_needs_reauth_unless_renewed
 from agents.models import ApiKey
-from config.notices.sending import create_and_send_notices
+from config.notices.sending import create_and_queue_notices
 from tests import factories
 from tests.conftest import ApiClient
 from tests.fakes.receiver import Receiver
@@ -38,7 +38,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 @pytest.fixture(autouse=True)
 def begun(clock: time_machine.Traveller) -> None:
     """Create the cursors, as in a service that has been running."""
-    create_and_send_notices()
+    create_and_queue_notices()
     clock.shift(timedelta(hours=1))
 
 

@@ -15,7 +15,7 @@ from accounts.services.tokens import mark_needs_reauth_unless_renewed
 from config.api.caller import operator_caller
 from config.notices.creation import create_notices
 from config.notices.models import NoticeKind
-from config.notices.sending import create_and_send_notices
+from config.notices.sending import create_and_queue_notices
 from config.runtime.tasks import run_retention
 from tests import factories
 from tests.conftest import ApiClient
@@ -39,7 +39,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 @pytest.fixture(autouse=True)
 def begun(clock: time_machine.Traveller) -> None:
     """Create the cursors, as in a service that has been running."""
-    create_and_send_notices()
+    create_and_queue_notices()
     clock.shift(timedelta(hours=1))
 
 
@@ -97,7 +97,7 @@ def test_a_problem_resolved_before_sending_is_not_reported(
 
 def test_a_run_without_new_occurrences_needs_few_queries(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_max_num_queries(43):
-        create_and_send_notices()
+        create_and_queue_notices()
 
 
 def test_each_workspace_and_kind_has_its_own_email(workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount) -> None:
@@ -151,7 +151,7 @@ def test_an_error_in_one_workspace_does_not_delay_the_others(
 @pytest.mark.django_db(transaction=True)
 def test_two_concurrent_workers_send_one_email(api: ApiClient, bluesky: ConnectedAccount) -> None:
     ended(scheduled(api, bluesky), "failed")
-    in_threads(4, lambda _: create_and_send_notices())
+    in_threads(4, lambda _: create_and_queue_notices())
 
     assert OutgoingMail.objects.count() == 1
 

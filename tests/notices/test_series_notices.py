@@ -9,7 +9,7 @@ import pytest
 import time_machine
 
 from accounts.models import ConnectedAccount
-from config.notices.sending import create_and_send_notices
+from config.notices.sending import create_and_queue_notices
 from tests.conftest import ApiClient
 from tests.notices.rounds import real_account, send_emails
 from tests.posts.rows import NOON
@@ -21,7 +21,7 @@ from workspaces.models import Workspace
 def refused(api: ApiClient, workspace: Workspace) -> Any:
     """A weekly series whose post cannot be scheduled, in a service that has been running."""
     with time_machine.travel(NOON, tick=False) as clock:
-        create_and_send_notices()
+        create_and_queue_notices()
         clock.shift(timedelta(hours=1))
         series = create_series(api, real_account(workspace), name="Weekly", rrule="FREQ=WEEKLY;BYDAY=FR")
         ConnectedAccount.objects.update(status="disconnected")

@@ -13,7 +13,7 @@ from rest_framework.serializers import ModelSerializer, Serializer
 from accounts.models import ConnectedAccount
 from config.api.caller import system_caller
 from config.api.serializers import shared_serializer_instance
-from posts.content import PostWrite, TargetWrite
+from posts.content import PostInput, TargetInput
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
 from posts.selectors import groups_with_targets
@@ -107,10 +107,10 @@ def test_the_json_of_a_validation_equals_the_serializers_output(workspace: Works
     poll = {"choices": ["Oak", "Elm"], "duration_minutes": 60}
     mastodon = factories.AccountFactory(workspace=workspace, platform="mastodon", external_id="7")
     targets = (
-        TargetWrite("bluesky", account.id, "https://example.com " * 99),
-        TargetWrite("mastodon", mastodon.id, options={"poll": poll}),
+        TargetInput("bluesky", account.id, "https://example.com " * 99),
+        TargetInput("mastodon", mastodon.id, options={"poll": poll}),
     )
-    validation = validate_post(caller=system_caller(workspace.id), post=PostWrite("Which bench?", targets))
+    validation = validate_post(caller=system_caller(workspace.id), post=PostInput("Which bench?", targets))
     declared = Serializer.to_representation(shared_serializer_instance(ValidationSerializer), validation)
     assert validation.as_json() == declared
     assert (list(validation.as_json()), list(validation.as_json()["targets"][0])) == (

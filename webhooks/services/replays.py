@@ -13,7 +13,7 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, require_operator
 from config.api.errors import AgentModeForbids, InvalidState, ValidationFailed, missing_or_foreign_id_error
-from config.api.plan import ResourcePlan, check_plan, row_fields
+from config.api.plan import ResourcePlan, accept_plan, row_fields
 from config.jobs import wake_up
 from webhooks import selectors
 from webhooks.models import Delivery, DeliveryStatus
@@ -50,7 +50,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
             raise InvalidState("An attempt of this delivery is in flight. Try again when it has ended.")
         before = row_fields(delivery, "event_id", "url", "status", "attempts")
         delivery.reset_for_replay(now)
-        check_plan(ResourcePlan("webhooks.replay", delivery.id, before, {**before, "status": delivery.status}))
+        accept_plan(ResourcePlan("webhooks.replay", delivery.id, before, {**before, "status": delivery.status}))
         if not dry_run:
             delivery.save()
             wake_up.wake_worker_loop_after_commit(DELIVER_LOOP_NAME)
@@ -82,7 +82,7 @@ def replay_deliveries_as_operator(
             raise missing_or_foreign_id_error("workspace_id", "workspace")
         wanted = Delivery.objects.filter(workspace_id=workspace_id, status=DeliveryStatus.DEAD_LETTER)
     idle = dict(_idle(wanted).values_list("pk", "workspace_id")[:MAX_PER_CALL])
-    check_plan(ResourcePlan("ops.replay_deliveries", workspace_id or "", None, {"deliveries": list(idle)}))
+    accept_plan(ResourcePlan("ops.replay_deliveries", workspace_id or "", None, {"deliveries": list(idle)}))
     replayed = Counter(idle.values()) if dry_run else _replay(wanted, list(idle), caller)
     total = replayed.total()
     if dry_run or not total:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus, require_access
 from config.api.errors import Forbidden
-from config.api.plan import ResourcePlan, check_plan
+from config.api.plan import ResourcePlan, accept_plan
 from config.db.encryption import SealedValueError
 from config.db.fixed_select import FixedSelect
 from webhooks import signing
@@ -55,7 +55,7 @@ def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = 
         locked = SigningSecret.objects.select_for_update().filter(pk=workspace_id).first()
         # The time of the last rotation identifies the secret, which is not in the plan itself.
         before = {"previous_until": locked.previous_until if locked else None}
-        check_plan(ResourcePlan("workspaces.rotate_signing_secret", workspace_id, before, {"replaced": True}))
+        accept_plan(ResourcePlan("workspaces.rotate_signing_secret", workspace_id, before, {"replaced": True}))
         secret = None if dry_run else _replace(workspace_id)
         record_entry(
             caller=caller,

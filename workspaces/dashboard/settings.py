@@ -78,7 +78,7 @@ def resume_workspace(page: WorkspacePage) -> HttpResponse:
 @workspace_page(operation="workspaces.export")
 def download_workspace_data(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: download the workspace's own record, without its posts, as JSON from the settings page."""
-    workspace = services.record_workspace_export(caller=page.caller, workspace_id=page.workspace.id)
+    workspace = services.load_workspace_for_export_and_record(caller=page.caller, workspace_id=page.workspace.id)
     exported = WorkspaceExportSerializer({"exported_at": timezone.now(), "workspace": workspace})
     answer = JsonResponse(exported.data, json_dumps_params={"indent": 2, "ensure_ascii": False})
     answer["Content-Disposition"] = f'attachment; filename="workspace-{workspace.id}.json"'

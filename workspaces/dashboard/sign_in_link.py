@@ -15,7 +15,7 @@ from config.api import rate_limit
 from config.api.client_address import rate_limit_address
 from config.api.errors import RateLimited
 from workspaces import services
-from workspaces.dashboard.sign_in import NEXT_PAGE, local_address_or_empty, render_sign_in_page
+from workspaces.dashboard.sign_in import NEXT_PAGE, own_path_or_empty, render_sign_in_page
 from workspaces.sign_in.oidc_claims import normalize_email
 from workspaces.sign_in.sessions import SignInMethod, sign_in_user
 from workspaces.workspace_page import api_error_page
@@ -36,13 +36,13 @@ def request_sign_in_link(request: HttpRequest) -> HttpResponse:
     _require_offered()
     if request.method != "POST":
         return render(request, "workspaces/sign_in_link_sent.html", {"minutes": services.LINK_LIFETIME.seconds // 60})
-    next_page = local_address_or_empty(request, request.POST.get(NEXT_PAGE))
+    next_page = own_path_or_empty(request, request.POST.get(NEXT_PAGE))
     address = normalize_email(request.POST.get("email"))
     if not address:
         return render_sign_in_page(
             request, next_page=next_page, problem=gettext("This is not a valid e-mail address."), status=422
         )
-    verdict = rate_limit.apply_rate_limits(
+    verdict = rate_limit.count_for_rate_limits(
         rate_limit.Bucket(f"sign-in-links-to:{address}", LINKS_PER_ADDRESS, HOUR),
         rate_limit.Bucket(f"sign-in-links-from:{rate_limit_address(request)}", LINKS_PER_CLIENT, HOUR),
     )
@@ -57,7 +57,7 @@ def request_sign_in_link(request: HttpRequest) -> HttpResponse:
 def show_or_use_sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """Show a button that signs in, and sign in on POST. Programs that check the links of e-mails do not use the link up."""
     _require_offered()
-    next_page = local_address_or_empty(request, request.GET.get(NEXT_PAGE))
+    next_page = own_path_or_empty(request, request.GET.get(NEXT_PAGE))
     if request.method == "POST":
         person = services.use_up_sign_in_link(token=token, ip=request.META.get("REMOTE_ADDR") or None)
         if person is not None:

@@ -28,15 +28,15 @@ from workspaces.services.snippets import MAX_SNIPPETS, delete_snippet, save_snip
 from workspaces.services.users import (
     delete_user_and_workspaces,
     find_or_create_user_for_token,
-    record_user_export,
+    load_user_for_export_and_record,
     upsert_user_at_sign_in,
 )
 from workspaces.services.workspaces import (
     create_workspace,
     delete_workspace,
+    load_workspace_for_export_and_record,
     lock_workspace,
     pause_workspace,
-    record_workspace_export,
     require_workspace_creator,
     resume_workspace,
     update_caps,

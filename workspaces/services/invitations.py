@@ -65,7 +65,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     address = normalize_email(email)
     if not address:
         raise ValidationFailed.for_field("email", "This is not a valid e-mail address.")
-    rate_limit.refuse_over_rate_limit(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
+    rate_limit.count_or_raise_rate_limited(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
     token = secrets.token_urlsafe(32)
     link = f"{settings.BASE_URL}{reverse('invitation', args=[token])}"
     with transaction.atomic():

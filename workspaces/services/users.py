@@ -14,7 +14,7 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import Caller, operator_caller, require_recent_sign_in
 from config.api.errors import Forbidden, missing_or_foreign_id_error
-from config.api.plan import ResourcePlan, check_plan
+from config.api.plan import ResourcePlan, accept_plan
 from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, SignInLink, User, Workspace
 from workspaces.services.workspaces import mark_workspace_deleted
@@ -54,7 +54,7 @@ def find_or_create_user_for_token(*, identity: OidcIdentity, issued_at: int | No
     return person if person.is_active else None
 
 
-def record_user_export(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
+def load_user_for_export_and_record(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
     """Record that users export their data; return the user and the user's own active workspaces.
 
     Raises NotFound, UserSessionRequired.
@@ -84,7 +84,7 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
             "joined_workspaces": sorted(joined.values_list("workspace_id", flat=True)),
         }
         after = {"is_active": False, "owned_workspaces": [], "joined_workspaces": []}
-        check_plan(ResourcePlan("users.delete", user.id, before, after))
+        accept_plan(ResourcePlan("users.delete", user.id, before, after))
         if not dry_run:
             _record_deleted_identity(user)
             SignInLink.objects.filter(email=user.email).delete()

@@ -22,7 +22,7 @@ from django.utils.text import slugify
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus, require_access, require_recent_sign_in, require_role
 from config.api.errors import Conflict, Forbidden, ValidationFailed, WorkspacePaused, missing_or_foreign_id_error
-from config.api.plan import ResourcePlan, check_plan, row_fields
+from config.api.plan import ResourcePlan, accept_plan, row_fields
 from workspaces import selectors
 from workspaces.models import WORKSPACE_FIELDS_IN_PLANS, Member, User, Workspace
 
@@ -65,7 +65,7 @@ def create_workspace(
     with transaction.atomic():
         lock_owner_and_check_quota(owner_user_id)
         content = row_fields(plan.workspace, *WORKSPACE_FIELDS_IN_PLANS)
-        check_plan(ResourcePlan("workspaces.create", owner_user_id, None, {**content, **plan.provisions}))
+        accept_plan(ResourcePlan("workspaces.create", owner_user_id, None, {**content, **plan.provisions}))
         if not dry_run:
             _insert(plan.workspace)
             Member.objects.create(workspace=plan.workspace, user_id=owner_user_id, role=Member.Role.OWNER)
@@ -144,14 +144,14 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
     )
     with transaction.atomic():
         before = row_fields(lock_workspace(workspace_id), *WORKSPACE_FIELDS_IN_PLANS)
-        check_plan(ResourcePlan("workspaces.update_caps", workspace_id, before, {**before, **caps}))
+        accept_plan(ResourcePlan("workspaces.update_caps", workspace_id, before, {**before, **caps}))
         if caps:
             _change(workspace, caps, dry_run=dry_run)
         _record(caller, "workspaces.update_caps", workspace, dry_run=dry_run, metadata=caps)
     return workspace
 
 
-def record_workspace_export(*, caller: Caller, workspace_id: str) -> Workspace:
+def load_workspace_for_export_and_record(*, caller: Caller, workspace_id: str) -> Workspace:
     """Record that a workspace is exported by its owner or API keys, and return its row.
 
     Raises ScopeMissing, NotFound, Forbidden.
@@ -176,7 +176,7 @@ def delete_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False
     require_recent_sign_in(caller)
     with transaction.atomic():
         before = row_fields(lock_workspace(workspace_id), "status", *WORKSPACE_FIELDS_IN_PLANS)
-        check_plan(ResourcePlan("workspaces.delete", workspace_id, before, {**before, "status": WorkspaceStatus.DELETED}))
+        accept_plan(ResourcePlan("workspaces.delete", workspace_id, before, {**before, "status": WorkspaceStatus.DELETED}))
         mark_workspace_deleted(caller=caller, workspace=workspace, dry_run=dry_run)
     return workspace
 
@@ -228,7 +228,7 @@ def _switch_pause(caller: Caller, workspace_id: str, *, pausing: bool, dry_run: 
         operation = f"ops.{verb}_workspace" if caller.is_operator else f"workspaces.{verb}"
         before = row_fields(workspace, "status", "paused_by")
         _set_pause(caller, workspace, pausing=pausing)
-        check_plan(ResourcePlan(operation, workspace.id, before, row_fields(workspace, "status", "paused_by")))
+        accept_plan(ResourcePlan(operation, workspace.id, before, row_fields(workspace, "status", "paused_by")))
         if not dry_run:
             workspace.save(update_fields=["owner_paused_at", "operator_paused_at", "status", "updated_at"])
         _record(caller, operation, workspace, dry_run=dry_run)

@@ -19,7 +19,7 @@ from accounts.platforms.link_cards import OPTION_NAME as LINK_CARD
 from accounts.platforms.people import Person
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
-from config.outbound import DestinationForbidden, OutboundError
+from config.outbound import NotSentToForbiddenHost, OutboundError
 
 MAX_UPLOAD_ROUNDS = 3  # how often a post's files are uploaded again
 VIDEO_SERVICE_ATTEMPTS = 3
@@ -68,7 +68,7 @@ class Bluesky(Platform):
             if not opened.active:
                 raise CredentialsRejected("The account is deactivated or suspended at Bluesky.")
             identity = session.fetch_identity(Xrpc(opened.pds, opened.access), opened.did, opened.handle)
-        except DestinationForbidden as error:
+        except NotSentToForbiddenHost as error:
             raise CredentialsRejected(f"The service does not connect to the account's server: {error}") from error
         except UnreadableAnswer as error:
             raise CredentialsRejected("The server at this address is not an AT Protocol server.") from error
@@ -149,7 +149,7 @@ class Bluesky(Platform):
             return self._video_service(grant).check_processing(progress)
         if progress.phase == "card":
             link = self.link_card_url(content.text, content.options, with_media=False) or ""
-            return embeds.fill_link_card(link, content, progress)
+            return embeds.fetch_page_for_link_card(link, content, progress)
         if progress.phase == "picture":
             return embeds.upload_card_picture(_server(grant), progress)
         if progress.phase == "start":

@@ -61,7 +61,7 @@ def blob_in_response(answer: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def fill_link_card(link: str, content: Content, progress: Progress) -> Progress:
+def fetch_page_for_link_card(link: str, content: Content, progress: Progress) -> Progress:
     """Fill the link card (an embed) of a Bluesky post with the title and description of the linked web page.
 
     The next step is `picture` if the page names a picture, otherwise `freeze`; a post without a card gets a note.

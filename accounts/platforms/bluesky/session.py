@@ -22,7 +22,7 @@ from accounts.platforms.http.responses import (
     required_matching_text,
 )
 from accounts.platforms.types import Identity
-from config.outbound import DestinationForbidden, OutboundError
+from config.outbound import NotSentToForbiddenHost, OutboundError
 
 DID = re.compile(r"did:[a-z]+:[A-Za-z0-9._:%-]{0,190}[A-Za-z0-9._-]")
 PROFILE_TIMEOUT_SECONDS = 5.0
@@ -82,11 +82,11 @@ def end_session(service: str, refresh_token: str) -> None:
 def fetch_identity(server: Xrpc, did: str, handle: str) -> Identity:
     """Return the identity of a signed-in Bluesky account, with its name and picture if the profile can be read.
 
-    A server without an AppView has no profiles, so errors leave both empty, except DestinationForbidden, which is raised.
+    A server without an AppView has no profiles, so errors leave both empty, except NotSentToForbiddenHost, which is raised.
     """
     try:
         profile = server.query("app.bsky.actor.getProfile", {"actor": did}, timeout=PROFILE_TIMEOUT_SECONDS)
-    except DestinationForbidden:
+    except NotSentToForbiddenHost:
         raise
     except (OutboundError, XrpcError):
         profile = {}

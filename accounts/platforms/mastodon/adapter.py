@@ -37,7 +37,7 @@ from accounts.platforms.types import (
     Progress,
     Published,
 )
-from config.outbound import DestinationForbidden, OutboundError
+from config.outbound import NotSentToForbiddenHost, OutboundError
 
 CLIENT_NAME = "Social Publishing Service"
 
@@ -192,7 +192,7 @@ def _connection_errors() -> Iterator[None]:
     """Context manager in which the Mastodon adapter connects an account; it turns HTTP errors into PlatformErrors."""
     try:
         yield
-    except DestinationForbidden as error:
+    except NotSentToForbiddenHost as error:
         raise CredentialsRejected(f"The service does not connect to this instance: {error}") from error
     except UnreadableAnswer as error:
         raise CredentialsRejected("The server at this address does not have Mastodon's API.") from error

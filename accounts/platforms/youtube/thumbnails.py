@@ -11,7 +11,7 @@ import io
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.youtube.capabilities import MAX_THUMBNAIL_BYTES
 from accounts.platforms.youtube.client import Api
-from config.outbound import DestinationForbidden, OutboundError, ResponseTooLarge, download
+from config.outbound import NotSentToForbiddenHost, OutboundError, ResponseTooLarge, download
 
 THUMBNAIL_TYPES = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}  # by the first bytes of a file
 
@@ -24,7 +24,7 @@ def fetch_thumbnail_and_mime_type(url: str) -> tuple[bytes, str]:
     file = io.BytesIO()
     try:
         response = download(url, file, max_bytes=MAX_THUMBNAIL_BYTES)
-    except DestinationForbidden as error:
+    except NotSentToForbiddenHost as error:
         raise ContentRejected(f"The thumbnail is not fetched from there: {error}") from error
     except ResponseTooLarge as error:
         raise ContentRejected(f"The thumbnail is larger than {MAX_THUMBNAIL_BYTES:,} bytes.") from error

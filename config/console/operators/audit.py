@@ -27,7 +27,7 @@ MAX_SIGN_INS_READ = 200
 FAILED_SIGN_IN_RETENTION_TIER = "pro"  # failed sign-ins are stored for 90 days, since anybody can cause them
 
 
-def record_sign_in(request: HttpRequest, user: User, *, by: str) -> None:
+def record_operator_sign_in(request: HttpRequest, user: User, *, by: str) -> None:
     """Write the audit entry of an operator's successful sign-in, and count the sign-in in the metrics."""
     metrics.OPERATOR_SIGN_INS.labels("signed_in").inc()
     _record(_caller(request, user), SIGN_IN_OPERATION, user, metadata={"by": by})

@@ -212,7 +212,7 @@ def _sign_in(request: HttpRequest, user: User, *, by: SignInMethod) -> None:
     failures = audit.failed_sign_in_count_since(user, user.last_login)
     request.session.pop(PENDING_SESSION_KEY, None)
     sign_in_user(request, user, by=by, authenticated_at=timezone.now())
-    audit.record_sign_in(request, user, by=by.value)
+    audit.record_operator_sign_in(request, user, by=by.value)
     if failures:
         messages.warning(
             request,

@@ -86,7 +86,7 @@ def send_test_notice(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, RateLimited, InvalidState.
     """
     require_role(caller, workspace_id, *ADMIN_ROLES)
-    rate_limit.refuse_over_rate_limit(rate_limit.Bucket(f"test-notices:{workspace_id}", MAX_TESTS_PER_MINUTE))
+    rate_limit.count_or_raise_rate_limited(rate_limit.Bucket(f"test-notices:{workspace_id}", MAX_TESTS_PER_MINUTE))
     with transaction.atomic():
         channel = _locked_channel(workspace_id, channel_id)
         if channel.paused_at:
