@@ -50,7 +50,7 @@ def test_unconfirmed_targets_are_retried_only_by_their_own_action(
     group = create_and_publish(clock, api, account, "[sandbox:unknown]")
     [message] = act(operator, "retry", row(group))
 
-    assert "has no targets to retry" in message
+    assert "no account has failed" in message
     assert act(operator, "retry_unconfirmed", row(group)) == [f"Retried: {group['id']}."]
     assert [entry[3] for entry in console_audit_entries()] == ["INVALID_STATE", None]
 
