@@ -39,7 +39,7 @@ class UsageReportTotals:
 
 @dataclass(frozen=True)
 class MonthStatement:
-    """A workspace's month, in cents. `corrections` are all, of which only the approved ones count.
+    """The statement of a workspace's month, in cents; of all its `corrections`, only the approved ones count.
 
     `held_cents` is what is held now for unfinished posts of the month. `reported` is what the payment processor was told, or
     will be. The fixed price of a plan is on the processor's invoices only.

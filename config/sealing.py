@@ -19,7 +19,7 @@ class SealedValueError(Exception):
 
 
 class Sealed(str):
-    """An encrypted JSON value (the return value of `encrypt_for_row`), as the database stores it."""
+    """A sealed JSON value: the encrypted text that `encrypt_for_row` returns and the database stores."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ def encrypt_for_row(owner: str, value: Any) -> Sealed:
 
 
 def decrypt_for_row(owner: str, sealed: str) -> Any:
-    """Decrypt a value that `encrypt_for_row` encrypted for this `owner`. Raises SealedValueError if key or owner is wrong."""
+    """Decrypt a JSON value that was sealed for this `owner`. Raises SealedValueError if key or owner is wrong."""
     try:
         content = json.loads(fernet_for_keys(tuple(settings.ENCRYPTION_KEYS)).decrypt(sealed.encode()))
     except InvalidToken as error:
@@ -43,5 +43,5 @@ def decrypt_for_row(owner: str, sealed: str) -> Any:
 
 @lru_cache(maxsize=8)
 def fernet_for_keys(keys: tuple[str, ...]) -> MultiFernet:
-    """Return the cipher for JSON values in the database, which encrypts with the first Fernet key and decrypts with all."""
+    """Return the cipher for sealing JSON values: it encrypts with the first Fernet key and decrypts with all."""
     return MultiFernet([Fernet(key) for key in keys])

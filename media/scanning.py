@@ -97,7 +97,7 @@ def find_too_low_scanner_limits() -> list[str]:
 
 
 def ping_scanner() -> None:
-    """Check that the malware scanner answers; raises OSError if it does not."""
+    """Malware scanning: ping clamd, the scanner daemon; raises OSError if it does not answer."""
     reply = Clamd(settings.CLAMAV_ADDRESS, seconds=2).send_command("PING")
     if reply != "PONG":
         raise ConnectionError("it is not a clamd")

@@ -75,7 +75,7 @@ def time_when_stored(key: str) -> datetime:
 
 
 def signed_bucket_file_url(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
-    """Return a signed URL at which the bucket serves a media file for `seconds`; None for local media files."""
+    """Media storage: return a signed URL at which the bucket serves a file for `seconds`; None for local files."""
     if is_stored_locally():
         return None
     headers = {"ResponseContentType": mime_type, "ResponseContentDisposition": disposition}

@@ -232,7 +232,7 @@ def _calendar_groups(ids: set[str]) -> dict[str, tuple[Any, ...]]:
 
 
 def upcoming_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
-    """Query the next released post groups that are still to be published, at most `limit`, earliest first.
+    """For lists of posts by day, query the next released post groups to publish, at most `limit`, earliest first.
 
     Each has `shown_at`, the time of its first target.
     """

@@ -214,7 +214,7 @@ def build_targets_to_validate(
 
 
 def agent_id_for_caps(caller: Caller, group: PostGroup) -> str | None:
-    """Return the agent against whose caps the plan of a post counts: the calling one, or else the post's creator."""
+    """Return, while building a post's plan, the agent whose caps apply: the calling one, or else the post's creator."""
     return caller.agent_id or group.agent_id
 
 

@@ -68,7 +68,7 @@ def get_post_group_rows(*, caller: Caller, post_group_id: str) -> tuple[Any, lis
 
 
 def needs_a_person_condition() -> Q:
-    """Return the condition of post groups that only a person can continue, with which a query of one status finds its index.
+    """Return the query condition of post groups that wait for a person, worded so that the database uses its index.
 
     The statuses are part of the SQL, in the order of the index `group_attention`: SQLite uses a partial index only if the
     query has the same condition.

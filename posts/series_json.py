@@ -13,7 +13,7 @@ from posts.post_group_json import format_timestamp
 
 @dataclass(frozen=True)
 class UpcomingOccurrence:
-    """An occurrence of a series that lies ahead, with the post that was made of it, or why none could be made."""
+    """An upcoming occurrence in a series' JSON: its time, and the post made of it, or why none could be made."""
 
     at: datetime
     local: str

@@ -66,7 +66,7 @@ def request_of_stored_plan(stored: StoredPlan) -> RequestToPlan:
 
 
 def stored_plan_json(stored: StoredPlan) -> dict[str, Any]:
-    """Return the JSON data of a stored plan."""
+    """Return a stored plan as JSON data, for answers to requests at the API and at the MCP endpoint."""
     return dict(shared_serializer_instance(StoredPlanSerializer).to_representation(stored))
 
 

@@ -73,7 +73,7 @@ class Event(models.Model):
 
 
 class DeliveryStatus(models.TextChoices):
-    """The status of a webhook delivery: a dead letter is given up, and is sent again only by a replay."""
+    """The statuses in the Delivery model: a dead letter is given up, and is sent again only by a replay."""
 
     PENDING = "pending"  # not attempted yet, or replayed
     RETRYING = "retrying"

@@ -45,7 +45,7 @@ class DeliveryRequest:
 
 @dataclass(frozen=True)
 class AttemptOutcome:
-    """The outcome of one attempt to send a webhook delivery: delivered, to be retried or refused, with the response's data.
+    """The outcome of the webhook sender's attempt: delivered, to be retried or refused, with the response's data.
 
     `retry_after` is the number of seconds that the receiver asks to wait, and `seconds` is the attempt's duration. `silent`:
     the receiver did not answer at all.
@@ -61,7 +61,7 @@ class AttemptOutcome:
 
 
 async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest) -> AttemptOutcome:
-    """Send the HTTP request of a webhook attempt once. Never raises: an unexpected error counts as a failed attempt."""
+    """Webhook sender: send the request of an attempt once; never raises, an unexpected error is a failed attempt."""
     began = time.monotonic()
     try:
         check_url_without_lookup(request.url)

@@ -65,11 +65,11 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
         return True
 
     def claim(self) -> list[Row]:
-        """For subclasses of SendingLoop to define: claim due rows of holders whose shares are not full."""
+        """For subclasses of SendingLoop to define: claim due rows of workspaces or hosts whose fair shares are not full."""
         raise NotImplementedError
 
     def holder_key(self, row: Row) -> str:
-        """For subclasses of SendingLoop to define: return the key of the holder in whose share a row is sent."""
+        """For subclasses of SendingLoop to define: return the key, such as a workspace's id, of a row's fair share."""
         raise NotImplementedError
 
     def build_request_preparer(self, rows: Sequence[Row]) -> Callable[[Row], DeliveryRequest | AttemptOutcome | Outcome]:

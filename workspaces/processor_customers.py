@@ -49,5 +49,8 @@ def clear_customer_ids(*, workspace_ids: Iterable[str]) -> int:
 
 
 def set_audit_retention_tier(*, workspace_id: str, tier: str) -> None:
-    """Save how long a workspace's audit log is kept, by its subscription; a tier `enterprise`, set by an operator, stays."""
+    """For a customer of the payment processor: save how long the workspace's audit log is kept; `enterprise` stays.
+
+    Operators set the tier `enterprise`.
+    """
     Workspace.objects.filter(pk=workspace_id).exclude(retention_tier=OPERATOR_TIER).update(retention_tier=tier)

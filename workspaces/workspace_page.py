@@ -103,7 +103,7 @@ class WorkspacePage:
         return self.redirect(self.url_of_page(name, **named))
 
     def success_redirect_back(self, message: str, *, undo: str = "") -> HttpResponse:
-        """Redirect back to the dashboard page that contained the form, which shows a success message; `undo` as above."""
+        """Redirect back to the workspace page with the form, with a success message; `undo` is the address to undo it."""
         messages.success(self.request, message, extra_tags=undo)
         return self.redirect(_referring_page(self))
 

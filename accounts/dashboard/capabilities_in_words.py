@@ -20,7 +20,7 @@ from accounts.dashboard.amounts import (
 )
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.thread_rules import ThreadRules
-from accounts.platforms.types import Capabilities, FileTypeAndSizeLimits, ImageRules, MediaRules, TextRules, VideoRules
+from accounts.platforms.types import Capabilities, FileLimits, ImageRules, MediaRules, TextRules, VideoRules
 
 COUNTING_NOTES = {
     "graphemes": gettext_lazy("counted as people see them"),
@@ -197,7 +197,7 @@ def _videos(rules: VideoRules) -> str:
     )
 
 
-def _files(rules: FileTypeAndSizeLimits) -> str:
+def _files(rules: FileLimits) -> str:
     named = {
         "number": rules.max_count,
         "types": file_types_in_words(rules.mime_types),

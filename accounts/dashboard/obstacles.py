@@ -10,7 +10,7 @@ from accounts.platforms.base import Platform
 
 
 def connection_obstacle_sentence(platform: Platform, method: str) -> str | None:
-    """Return a sentence about why accounts cannot be connected by a method, with the missing settings; None if they can."""
+    """Return a sentence about the obstacle to a connection method, with the missing settings; None without obstacle."""
     if platform.unavailable_reason(method) is None:
         return None
     applications = platform.setup.applications_for_method(method)

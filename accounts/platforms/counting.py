@@ -121,7 +121,7 @@ def mastodon_length(text: str) -> int:
 
 
 def cut_to_limit(text: str, limit: int, count: Callable[[str], int], length: int | None = None) -> str:
-    """Cut a text to a platform's limit and end it with an ellipsis; a text within the limit is returned unchanged.
+    """Counting as a platform does, cut a text to its limit, with an ellipsis; a text within it is unchanged.
 
     The cut is between words, unless a text without spaces would lose more than half of what fits. It never splits a grapheme
     cluster, nor a URL that follows other words. `count(result) <= limit` always holds; the result is empty if not even the

@@ -64,5 +64,5 @@ def issue_with_hint(
 
 
 def number_with_noun(count: int, noun: str) -> str:
-    """Return a number with its noun, such as `2 choices`, for the English message of a validation issue."""
+    """Return a count of things, such as `2 choices`, for the English message of an API Issue."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

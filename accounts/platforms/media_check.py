@@ -15,7 +15,7 @@ from django.utils.text import get_text_list
 
 from accounts.platforms.counting import code_point_length, cut_to_limit
 from accounts.platforms.issues import Issue, RepairHint, issue_with_hint, number_with_noun
-from accounts.platforms.types import FileTypeAndSizeLimits, ImageRules, MediaInfo, MediaKind, MediaRules, VideoRules
+from accounts.platforms.types import FileLimits, ImageRules, MediaInfo, MediaKind, MediaRules, VideoRules
 
 _NOUNS: dict[MediaKind, str] = {"image": "image", "gif": "GIF", "video": "video", "document": "document"}
 _FORMATS = {
@@ -74,11 +74,11 @@ def _counted_as(rules: MediaRules, asset: MediaInfo) -> MediaKind:
     return "image" if asset.kind == "gif" and rules.gifs is None else asset.kind
 
 
-def _rules_by_kind(rules: MediaRules) -> dict[MediaKind, FileTypeAndSizeLimits | None]:
+def _rules_by_kind(rules: MediaRules) -> dict[MediaKind, FileLimits | None]:
     return {"image": rules.images, "gif": rules.gifs, "video": rules.videos, "document": rules.documents}
 
 
-def _type_issues(platform: str, rules: MediaRules, own: FileTypeAndSizeLimits, asset: MediaInfo, field: str) -> list[Issue]:
+def _type_issues(platform: str, rules: MediaRules, own: FileLimits, asset: MediaInfo, field: str) -> list[Issue]:
     if asset.mime_type in own.mime_types:
         return []
     taken = [_format(mime_type) for mime_type in own.mime_types]
@@ -96,7 +96,7 @@ def _to_video(rules: MediaRules, asset: MediaInfo, field: str) -> RepairHint | N
     return RepairHint("convert_media", field, f"Convert it to {wanted}, so that it keeps moving.")
 
 
-def _size_issues(platform: str, own: FileTypeAndSizeLimits, asset: MediaInfo, field: str) -> list[Issue]:
+def _size_issues(platform: str, own: FileLimits, asset: MediaInfo, field: str) -> list[Issue]:
     if asset.size_bytes <= own.max_bytes:
         return []
     message = f"The file has {asset.size_bytes:,} bytes; {platform} takes {own.max_bytes:,}."

@@ -110,7 +110,7 @@ def duration_in_words(minutes: int) -> str:
 
 
 def duration_range_in_words(rules: PollRules) -> str:
-    """Return the durations of polls as text for the option `poll` and its issues, such as from 1 hour to 7 days."""
+    """Return the durations of polls in English, such as from 1 hour to 7 days, for the poll's schema and validation."""
     shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
     step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
     return f"from {shortest} to {longest}{step}"

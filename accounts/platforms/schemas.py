@@ -23,7 +23,7 @@ def object_schema(required: Sequence[str] | None = None, /, **properties: Mappin
 
 
 def schema_violations(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
-    """Validate a value against a JSON Schema and return the first violations, at most MAX_VIOLATIONS.
+    """Validate platform options or credentials by JSON Schema; return the first violations, at most MAX_VIOLATIONS.
 
     Values that are too long are not examined: patterns are not tried on a string that is longer than its `maxLength`, nor
     items checked of an array that is longer than its `maxItems`. For a value that fits none of several alternatives, the

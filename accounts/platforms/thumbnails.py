@@ -36,7 +36,7 @@ def jpeg_thumbnail_or_none(content: bytes, *, max_bytes: int) -> bytes | None:
 
 
 def square_webp_or_none(content: bytes) -> bytes | None:
-    """Return the middle of a profile picture as a square WebP of at most AVATAR_SIDE pixels and MAX_AVATAR_BYTES.
+    """Return a thumbnail of a profile picture's middle, a WebP of at most AVATAR_SIDE pixels and MAX_AVATAR_BYTES.
 
     None as for `jpeg_thumbnail_or_none`.
     """

@@ -43,7 +43,7 @@ class TextRules:
 
 
 @dataclass(frozen=True)
-class FileTypeAndSizeLimits:
+class FileLimits:
     """Dataclass of a platform's Capabilities for files of one kind: file types, size and number."""
 
     mime_types: tuple[str, ...]
@@ -52,7 +52,7 @@ class FileTypeAndSizeLimits:
 
 
 @dataclass(frozen=True)
-class ImageRules(FileTypeAndSizeLimits):
+class ImageRules(FileLimits):
     """Dataclass of a platform's Capabilities for images and GIFs: sides in pixels, and ratio of width to height."""
 
     max_pixels: int | None = None
@@ -62,7 +62,7 @@ class ImageRules(FileTypeAndSizeLimits):
 
 
 @dataclass(frozen=True)
-class VideoRules(FileTypeAndSizeLimits):
+class VideoRules(FileLimits):
     max_duration_seconds: int | None = None
     min_duration_seconds: int | None = None
 
@@ -80,7 +80,7 @@ class MediaRules:
     images: ImageRules | None = None
     videos: VideoRules | None = None
     gifs: ImageRules | None = None
-    documents: FileTypeAndSizeLimits | None = None
+    documents: FileLimits | None = None
     alt_text_max_length: int | None = None
     required: bool = False  # a post of text alone is impossible
     max_total_bytes: int | None = None  # of all files of a post

@@ -153,7 +153,7 @@ def _plan_and_revoke(operation: str, key: ApiKey, *, dry_run: bool) -> None:
 
 
 def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> KeyRotation:
-    """Issue a new API key to an agent. The previous key works for 24 more hours; all older keys stop working at once.
+    """Rotate an agent's key: issue a new one. The previous key works for 24 more hours; older ones stop at once.
 
     The agent's claim token stops working, so this also serves an agent that was never claimed. An agent may rotate its
     own key without any scope; others need api_keys.write and, because they get the token, every scope of the agent.
@@ -260,7 +260,7 @@ def default_key_expiry() -> datetime | None:
 
 
 def require_grantable_scopes(caller: Caller, scopes: Sequence[str]) -> None:
-    """Raise ScopeMissing if the caller lacks one of the scopes (permissions) that an API key or agent is to get."""
+    """Before an API key is issued, or an agent gets scopes: raise ScopeMissing if the caller lacks one of them."""
     missing = [scope for scope in scopes if scope not in caller.scopes]
     if missing:
         raise ScopeMissing(

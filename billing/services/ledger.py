@@ -56,8 +56,8 @@ class CounterIncrease:
     key: tuple[str, ...]
     refuse: Callable[[Any], None]
 
-    def check_caps(self) -> None:
-        """Raise the error of the cap that this CounterIncrease of the ledger exceeds, if it exceeds one now."""
+    def raise_if_cap_exceeded(self) -> None:
+        """Read the counter beside the ledger again, and raise the error of the cap that this increase exceeds, if any."""
         rows = type(self.first)._default_manager.filter(**{name: getattr(self.first, name) for name in self.key})
         self.refuse(rows.first() or self.first)
 
@@ -118,7 +118,7 @@ def run_writes_with_money_holds(writes: Sequence[Write]) -> Write | None:
         failed = write_together(writes)
         if failed is None or not isinstance(failed.subject, CounterIncrease):
             return failed
-        failed.subject.check_caps()
+        failed.subject.raise_if_cap_exceeded()
         _insert_missing_counters([each.subject for each in writes if isinstance(each.subject, CounterIncrease)])
     raise RuntimeError("A counter cannot be increased, but no cap refuses it.")
 
@@ -141,7 +141,7 @@ def run_writes_ending_holds(writes: Sequence[Write], *, settled: Iterable[str], 
 
 
 def settle_holds(*, target_ids: Iterable[str]) -> None:
-    """Record that the money reserved for published posts is spent, count the posts as published, and create usage reports.
+    """Record in the ledger that money held for published posts is spent; count the posts, and create usage reports.
 
     The usage reports are for spending beyond the free credit. Posts without reserved money are skipped.
     """
@@ -151,7 +151,7 @@ def settle_holds(*, target_ids: Iterable[str]) -> None:
 
 
 def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
-    """Release the money reserved for posts that failed or were cancelled; with `failed`, count them as failed in the usage.
+    """Release in the ledger the money held for failed or cancelled posts; with `failed`, count them as failed.
 
     Posts without reserved money are skipped.
     """
@@ -182,7 +182,7 @@ def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) 
 def lock_month_counters(
     *, target_ids: Iterable[str], workspace_id: str, agent_ids: Iterable[str], due_times: Iterable[datetime]
 ) -> None:
-    """Lock the counters of the months in which posts' money is reserved now and of the months to which it moves.
+    """Lock the ledger's counters of the months in which posts' money is reserved, and of those to which it moves.
 
     Needed by transactions that release and hold, or hold for several agents: without it, two of them could deadlock.
     """

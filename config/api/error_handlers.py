@@ -77,7 +77,7 @@ def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
 
 
 def error_response(error: errors.ApiError) -> JsonResponse:
-    """Return an API error as a plain Django response with a JSON body, for code outside API views."""
+    """Error handler for code outside API views: return an API error as a plain Django response with a JSON body."""
     response = JsonResponse(error.response_body(), status=error.status, headers=error.headers)
     response["Content-Length"] = str(len(response.content))
     return response

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Access:
-    """Who may call an API operation: by default, callers with `scope`, which is one scope or any of several (AnyScope).
+    """The policy of who may call an API operation: by default, callers with `scope`, one scope or an AnyScope.
 
     `public`: no bearer token is needed; the caller is anonymous. `operator`: only ADMIN_TOKEN is accepted. `claim_token`: an
     agent's claim token is accepted too.
@@ -33,7 +33,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Body:
-    """The request body that an API operation takes: none, JSON that a serializer validates, or an uploaded file.
+    """The policy of which request body an API operation takes: none, JSON for a serializer, or an uploaded file.
 
     `serializer` needs a docstring, which OpenAPI shows. `upload`: a file, as multipart/form-data or in JSON. `raw`: any JSON
     object, which the service parses.
@@ -46,7 +46,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Idempotency:
-    """How an API operation handles an Idempotency-Key; without a `mode` it takes none (config/api/idempotency.py).
+    """The policy of an API operation for Idempotency-Keys: how it handles one; without a `mode`, it takes none.
 
     `lease`: how long a request in lease mode may run before a repeated request takes it over. `actor` returns the owner of
     the key, if that is not the caller. `replay` makes the answer to a repeated request, which is otherwise the stored answer

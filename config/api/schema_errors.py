@@ -71,7 +71,7 @@ _EXAMPLE_DETAILS = {
 
 
 def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
-    """Return the error codes, each once, that requests to an API operation by this HTTP method can get."""
+    """For the OpenAPI schema: return the error codes, each once, that an operation can answer to this HTTP method."""
     writes = declared.is_audited_write(method)
     if declared.access.operator:
         sent = ("UNSUPPORTED_MEDIA_TYPE",) if writes else ()

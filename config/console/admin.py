@@ -84,7 +84,7 @@ class SecondFactorAdmin(ReadOnlyAdmin):
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnlyAdmin):
-    """The read-only admin table of Django's LogEntry: all changes that operators made by hand in the admin site."""
+    """The read-only admin table of Django's LogEntry: all changes that operators made by hand in the console."""
 
     list_display = ("action_time", "user", "action_flag", "content_type", "object_id", "change_message")
     list_select_related = ("user", "content_type")

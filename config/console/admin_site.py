@@ -49,7 +49,7 @@ MAX_TRACE_ROWS = 20  # rows that a trace's page shows of each
 
 
 class AuditedAdmin(ModelAdmin):
-    """Mixin that the admin site adds to all its tables: it writes an audit entry for each addition, change and deletion.
+    """Mixin that the console's admin site adds to all its tables: it audits each addition, change and deletion.
 
     Django's own log describes the row in English, whatever the operator's language: some rows of libraries translate theirs.
     """
@@ -84,11 +84,11 @@ class OperatorConsole(admin.AdminSite):
         super().register(model_or_iterable, audited, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Return whether the user may use the admin site: active staff, with a second factor if one is required."""
+        """Return whether the user may use the console's admin site: active staff, with a second factor if one is required."""
         return super().has_permission(request) and satisfies_second_factor_rule(request)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the sign-in page of the admin site; `?again` shows it even to an operator who is already signed in."""
+        """Show the sign-in page of the console's admin site; `?again` shows it even to a signed-in operator."""
         if request.method == "GET" and "again" not in request.GET and self.has_permission(request):
             return redirect("admin:index")
         shown = {
@@ -117,7 +117,7 @@ class OperatorConsole(admin.AdminSite):
         return {**super().each_context(request), "provider": settings.OIDC_ISSUER if settings.OIDC_CLIENT_ID else ""}
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Page of the admin site: the front page of the console, with work queues, heartbeats and open billing alarms."""
+        """Page of the console's admin site: the front page, with work queues, heartbeats and open billing alarms."""
         found = status.service_status()
         alarms = list(found["billing_alarms"][: MAX_ALARMS + 1])
         shown = {**found, "billing_alarms": alarms[:MAX_ALARMS], "more_alarms": len(alarms) > MAX_ALARMS}
@@ -129,7 +129,7 @@ class OperatorConsole(admin.AdminSite):
         return super().index(request, {**shown, **(extra_context or {})})
 
     def search(self, request: HttpRequest) -> HttpResponse:
-        """Page of the admin site: what a search has found, by kind; an id or a trace id redirects to its own page."""
+        """Page of the console's admin site: what a search has found, by kind; an id or trace id redirects to its page."""
         words = " ".join(request.GET.get("q", "").replace("\0", "").split())[:MAX_SEARCH_LENGTH]
         kind = search_word_kind(words)
         if kind == TRACE:
@@ -147,7 +147,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/find.html", {**self.each_context(request), **shown})
 
     def show_rows_of_trace(self, request: HttpRequest, trace_id: str) -> TemplateResponse:
-        """Page of the admin site: table by table, the newest rows that carry the trace id of one request."""
+        """Page of the console's admin site: table by table, the newest rows that carry the trace id of one request."""
         if search_word_kind(trace_id) != TRACE:
             raise Http404
         tables = []
@@ -159,7 +159,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/trace.html", {**self.each_context(request), **shown})
 
     def show_late_posts(self, request: HttpRequest) -> TemplateResponse:
-        """Page of the admin site: the posts that are late, by how much, and why."""
+        """Page of the console's admin site: the posts that are late, by how much, and why."""
         if not self._registry[PostTarget].has_view_permission(request):
             raise PermissionDenied
         now = timezone.now()
@@ -167,7 +167,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/late_posts.html", {**self.each_context(request), **shown})
 
     def run_retention(self, request: HttpRequest) -> HttpResponse:
-        """Page of the admin site: count the rows that retention rules would delete, and delete them after confirmation."""
+        """Page of the console's admin site: count the rows that retention would delete, and delete them once confirmed."""
         _require_superuser(request)
         if request.method == "POST":
             done = retention_run.run_retention_for_operator(caller=signed_in_operator_caller(request))
@@ -181,7 +181,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 
     def reconcile_billing(self, request: HttpRequest) -> HttpResponse:
-        """Page of the admin site: after confirmation, compare billing with the payment processor and update subscriptions."""
+        """Page of the console's admin site: compare and update billing at the payment processor, once confirmed."""
         _require_superuser(request)
         if request.method == "POST":
             found = reconcile_billing_for_operator(caller=signed_in_operator_caller(request))
@@ -227,7 +227,7 @@ def _require_superuser(request: HttpRequest) -> None:
 
 
 def _record_change(request: HttpRequest, verb: str, row: Any, message: Any) -> None:
-    """Write the audit entry for a change on the admin site; it names the changed fields but not their values."""
+    """Write the audit entry for a change in the operators' console; it names the changed fields but not their values."""
     record_entry(
         caller=signed_in_operator_caller(request),
         operation=f"console.{verb}",

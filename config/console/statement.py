@@ -40,7 +40,7 @@ class CorrectionForm(forms.Form):
 
 
 def show_month_statement(site: AdminSite, request: HttpRequest, workspace_id: str) -> HttpResponseBase:
-    """Page of the admin site: a workspace's month as a statement, as CSV with `?format=csv`. A POST proposes a correction."""
+    """Console page: the statement of a workspace's month, as CSV with `?format=csv`; POST proposes a correction."""
     if not request.user.has_perm("billing.view_ledgerentry"):
         raise PermissionDenied
     workspace = get_object_or_404(Workspace, pk=workspace_id)

@@ -34,7 +34,7 @@ NEARLY_SPENT = 0.8  # share of the monthly limit
 
 
 class AccountNeedingReauth(NamedTuple):
-    """An account that must be connected again: what its mark on the page is made from."""
+    """An account that needs attention because it must be connected again: its id and platform, to show its picture."""
 
     platform: str
     account_id: str

@@ -25,7 +25,7 @@ from config.db.writes import ROWS_PER_STATEMENT, Write, run_write
 
 @dataclass(frozen=True)
 class FencedUpdate:
-    """The new values of one row, by field name; they are not written if another worker has claimed the row meanwhile.
+    """A fenced update: new values of one row by field name, not written if another worker has claimed it meanwhile.
 
     A `DueRow` is written only if its fence in the database equals the one in memory. `states`, if given, are the values of
     its `status` from which it may change. `unchanged` are further fields whose values must equal those in memory.
@@ -43,7 +43,7 @@ class FencedUpdate:
 
 
 def apply_fenced_updates(writes: Sequence[FencedUpdate]) -> list[bool]:
-    """Write new values to many rows in one transaction; return for each row whether it was changed or skipped.
+    """Apply fenced updates to many rows in one transaction; return for each row whether it was changed or skipped.
 
     A row is skipped if the worker no longer holds it or its status is not one of `states`. Writes to the same fields from
     the same states share a statement. Rows that were changed get the new values in memory too. Rows are sorted by primary
@@ -61,7 +61,7 @@ def apply_fenced_updates(writes: Sequence[FencedUpdate]) -> list[bool]:
 def build_fenced_update_writes(
     updates: Sequence[FencedUpdate], subject: Any = None, *, may_skip: bool = False
 ) -> list[Write]:
-    """Return the SQL statements that write new values to many rows, for `write_together`.
+    """Return the SQL statements of fenced updates, which write new values to many rows, for `write_together`.
 
     A row that is not changed makes them fail, unless rows `may_skip`, that is, be skipped.
     """

@@ -77,7 +77,7 @@ class Tool:
 
 
 def workspace_id_of(caller: Caller) -> str:
-    """Return the workspace in which a caller uses the MCP tools: that of its key or, for a person, the only one they own."""
+    """For the declared MCP tools: return the caller's workspace: of its key or, for a person, the only one owned."""
     if caller.workspace_id is not None:
         return caller.workspace_id
     owned = list_visible_workspaces_of_owner(caller=caller, owner_user_id=caller.actor_id, limit=2).rows

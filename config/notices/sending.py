@@ -29,7 +29,7 @@ MAX_DIGESTS_PER_RUN = 1000  # the next run sends the others
 
 
 def create_and_queue_notices() -> int:
-    """Create the notices of new events, then queue the digests that are due, for e-mail and channels; return how many."""
+    """Send notices: create those of new events, then queue due digests for e-mail and channels; return how many."""
     for kind in NoticeKind:
         while create_notices(kind) == BATCH_SIZE:
             pass
@@ -40,7 +40,7 @@ def create_and_queue_notices() -> int:
 
 
 def queue_next_digest() -> bool:
-    """Queue the e-mails of the most overdue digest, or schedule a retry if that fails; return False if there is none.
+    """Send the most overdue digest of notices: queue it, or schedule a retry if that fails; return False if none.
 
     It also returns False if other workers handle all due digests. If nothing is left to report, or nobody wants the digest,
     its notices are settled without an e-mail, and it returns True.

@@ -26,7 +26,7 @@ _CHECK_EVERY = 1024  # parts of a video file
 
 
 class CpuTimeLimit:
-    """A limit on the processor time for inspecting an uploaded file.
+    """A bound on the processor time for the inspection of an uploaded file.
 
     Time in which a busy machine makes the inspection wait does not count. `check` is called in every loop whose length
     depends on the file.
@@ -49,7 +49,7 @@ def truncated_file_error(what: str) -> MediaTypeNotAllowed:
 
 
 def check_pixel_limits(width: int, height: int) -> None:
-    """Refuse an uploaded image that has no pixels, more than MEDIA_MAX_PIXELS, or too long a side."""
+    """Check an uploaded image against the bounds: refuse no pixels, more than MEDIA_MAX_PIXELS, or too long a side."""
     if not width or not height:
         raise MediaTypeNotAllowed("The image has no pixels.")
     if width * height > settings.MEDIA_MAX_PIXELS:
@@ -61,7 +61,7 @@ def check_pixel_limits(width: int, height: int) -> None:
 
 
 def check_animation_limits(width: int, height: int, frames: int) -> None:
-    """Refuse an uploaded animation that has too many frames, or too many pixels in all frames together."""
+    """Check an uploaded animation against the bounds: refuse too many frames, or too many pixels in all of them."""
     if frames > MAX_FRAMES:
         raise MediaTypeNotAllowed(f"The animation has more than {MAX_FRAMES:,} frames.")
     if frames > 1 and width * height * frames > MAX_ANIMATION_PIXELS:

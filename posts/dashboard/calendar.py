@@ -40,7 +40,7 @@ class CalendarHour:
 
 @dataclass(frozen=True)
 class CalendarDay:
-    """One day of the calendar page: its first entries, and how many it has in all.
+    """A cell of the dashboard's calendar page: one date with its first posts, and how many it has in all.
 
     `inside`: the day belongs to the month that is shown. `now` is the local time, in the day in which it lies.
     """
@@ -103,7 +103,7 @@ class CalendarDay:
 
 @dataclass(frozen=True)
 class WeekDay:
-    """One day of the current week with its first posts, for pages that show a part of the calendar."""
+    """A date of this week with its first posts, in the small part of the calendar page that other pages show."""
 
     date: date
     posts: list[CalendarPost]
@@ -169,7 +169,7 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
 
 
 def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekDay]:
-    """Return the days of the current week with the first posts of each, for pages that show a part of the calendar."""
+    """Return this week as a small part of the dashboard's calendar page: each date with its first posts."""
     today = timezone.localtime().date()
     span = span_of_week(today)
     groups = list_first_posts_of_each_day(

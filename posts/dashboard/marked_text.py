@@ -28,5 +28,5 @@ def mark_links_tags_and_mentions(text: str, features: Container[str]) -> SafeStr
 
 
 def first_link(text: str) -> str:
-    """Return the first link in the text of a post; an empty string if there is none."""
+    """Return the first link that pages mark in a post's text as HTML; an empty string if there is none."""
     return next((found[0] for found in MARKED_PARTS.finditer(text) if found.lastgroup == "links"), "")

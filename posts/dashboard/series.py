@@ -17,7 +17,7 @@ from posts import selectors, series_selectors
 from posts.dashboard.copied_content import request_fields_to_copy_post
 from posts.dashboard.inputs import get_post_group_of_workspace, parse_moment, validated_page_input
 from posts.dashboard.series_form import SeriesForm, initial_of_new_series, initial_of_series
-from posts.dashboard.series_preview import monthly_prices, next_posts_of_series
+from posts.dashboard.series_preview import monthly_prices, shown_next_posts_of_series
 from posts.dashboard.series_rule import rule_in_words
 from posts.models import Series
 from posts.serializers.series import CreateSeriesSerializer, UpdateSeriesSerializer
@@ -66,7 +66,7 @@ def show_series(page: WorkspacePage, series_id: str) -> HttpResponse:
         rule=rule_in_words(series.rrule, ZoneInfo(series.timezone)),
         texts=texts_of_series(series.post),
         accounts=[account for account in accounts if account.id in series.account_ids],
-        next_posts=next_posts_of_series(series),
+        next_posts=shown_next_posts_of_series(series),
         prices=monthly_prices(series) if series.status == Series.Status.ACTIVE else [],
         live=page.may_write and series.status != Series.Status.ENDED,
     )
@@ -202,7 +202,7 @@ def _entered_post(page: WorkspacePage, form: SeriesForm, base: Mapping[str, Any]
 def _render_form(page: WorkspacePage, form: SeriesForm, *, status: int = 200, **shown: Any) -> HttpResponse:
     planned = shown.get("planned")
     if planned is not None:
-        shown |= {"next_posts": next_posts_of_series(planned), "prices": monthly_prices(planned)}
+        shown |= {"next_posts": shown_next_posts_of_series(planned), "prices": monthly_prices(planned)}
         shown |= {"rule": rule_in_words(planned.rrule, ZoneInfo(planned.timezone))}
         shown |= {"repeats_one_text": len(texts_of_series(planned.post)) == 1 and "{" not in planned.post["text"]}
     return page.render("posts/series_form.html", form=form, status=status, **shown)

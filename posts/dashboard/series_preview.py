@@ -50,8 +50,8 @@ class MonthlyPrice:
     cents: int
 
 
-def next_posts_of_series(series: Series) -> list[ShownOccurrence]:
-    """Return the next posts of a series; those that are not made yet are numbered on from the last one."""
+def shown_next_posts_of_series(series: Series) -> list[ShownOccurrence]:
+    """Return the rows for the next posts in a series' preview; those not made yet get the texts and numbers to come."""
     shown, number = [], series.made
     for each in upcoming_occurrences(series):
         number += not each.post_group_id

@@ -31,7 +31,7 @@ def thread_of_form(sent: QueryDict, account_id: str) -> dict[str, Any]:
 
 
 def separate_thread_from_options(capabilities: Capabilities, options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Divide the options of a post target into those without a thread, and the texts of the thread's further posts.
+    """For the composer's thread fields, return a target's options without the thread, and its further texts.
 
     A thread that the composer's fields cannot show stays among the options.
     """
@@ -89,7 +89,7 @@ def _focus_after(change: str, index: int, count: int) -> ThreadFocus:
 
 
 def split_into_segments(texts: Sequence[str], rules: TextRules, most: int) -> list[str]:
-    """Divide each text of a thread that is longer than the platform allows, between words, into `most` texts at most.
+    """Split the composer's fields of a thread: divide too long texts between words, into `most` texts at most.
 
     What does not fit into that many posts stays in the last one.
     """

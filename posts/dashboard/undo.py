@@ -151,7 +151,7 @@ def discard_composer_draft(page: WorkspacePage) -> HttpResponse:
 
 
 def undo_one_of_several(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> bool:
-    """Undo an approval, a move or a deletion of a post that was done together with others. Raises API errors.
+    """Undo the approval, move or deletion of a single post that an UndoOffer describes. Raises API errors.
 
     Returns whether the post waits for approval because the signed-in person may not publish without it.
     """

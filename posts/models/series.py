@@ -68,7 +68,7 @@ class Series(DueRow, TimestampedModel):
 
     @property
     def created_by(self) -> dict[str, str]:
-        """Return the actor that made the series as the API shows it: its type and id, not an instance."""
+        """Return the actor that created this Series row as the API shows it: its type and id, not an instance."""
         return {"actor_type": self.created_by_type, "actor_id": self.created_by_id}
 
     @property

@@ -160,7 +160,7 @@ def _write(target: PostTarget, writer: DatabaseWriter, changes: Mapping[str, Any
 
 
 def mark_unconfirmed_as_published(target: PostTarget, decision: Finish) -> None:
-    """Mark an unconfirmed post as published, because the platform answered after another worker had claimed the target."""
+    """Write the outcome `published` to an unconfirmed target, as the platform answered a worker that had lost it."""
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     changes = {**_final_values(decision), "updated_at": timezone.now()}
     for unconfirmed in PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED):

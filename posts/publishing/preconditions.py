@@ -28,7 +28,7 @@ RESERVATION_VALIDITY = timedelta(seconds=2)  # then a missed time expires: misse
 
 
 def preflight_decision(attempt: Attempt) -> Decision | None:
-    """Return the decision that ends or postpones a post before it is published; None if publishing may begin."""
+    """Check the preconditions of publishing a post: return the decision to end or postpone it; None if it may begin."""
     target, state = attempt.target, attempt.state
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return Postpone(timezone.now() + PAUSED_WORKSPACE_DELAY)
@@ -78,7 +78,7 @@ def _too_late(target: PostTarget) -> TargetProblem | None:
 
 
 def reserve_times_or_postpone(attempts: Sequence[Attempt]) -> None:
-    """Reserve times at which accounts with a limited posting rate may publish, and postpone attempts whose time is to come.
+    """As a precondition of publishing, reserve times for accounts with a limited rate; postpone attempts until then.
 
     An attempt to complete a post that may be published already is not postponed.
     """

@@ -100,7 +100,7 @@ def end_group_if_no_target_is_unfinished(group: PostGroup) -> bool:
 
 
 def publishing_begun_error(group: PostGroup) -> InvalidState:
-    """Return the API error for a change to a post group that is already being published."""
+    """For all plans that change a stored post, return the InvalidState error to raise once publishing has begun."""
     begun = GroupStatus.PUBLISHING if group.status == GroupStatus.SCHEDULED else group.status
     return InvalidState(
         f"The group is {begun}, and none of its targets can be changed any more.",

@@ -65,12 +65,12 @@ def make_series_of_revoked_agents_due(limit: int) -> list[Series]:
 
 
 def claim_due_series(limit: int) -> list[Series]:
-    """Claim series that are due, for one worker."""
+    """Claim, for one worker, up to `limit` series whose occurrences need work: posts to make, edit or cancel."""
     return claim_due(Series.objects.select_related("workspace"), limit=limit, lease=LEASE)
 
 
 def process_claimed_series(series: Series) -> None:
-    """Do what a claimed series needs now: cancel or edit its scheduled posts, make new ones, and set when it is due next."""
+    """For a claimed series' occurrences, cancel, edit and make scheduled posts, and set when the series is due next."""
     start_trace(series.trace_id)
     set_trace_actor(system_caller(series.workspace_id))
     try:

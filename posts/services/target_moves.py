@@ -38,7 +38,7 @@ def targets_that_keep_their_times(group: PostGroup, targets: Collection[PostTarg
 
 
 def target_inputs_with_times(group: PostGroup, times: Mapping[str, TargetTime]) -> tuple[TargetInput, ...]:
-    """Return the targets of a post with other times, by account id; targets without one here keep their time and slot."""
+    """Return a post's targets after moves to `times`, which are by account id; the others keep their time and slot."""
     stored = {each.account_id: each for each in group.targets.all()}
     writes = []
     for each in target_inputs_of_group(group):

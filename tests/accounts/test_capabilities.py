@@ -14,7 +14,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.registry import PLATFORMS, all_adapters
 from accounts.platforms.thread_rules import ThreadRules
-from accounts.platforms.types import FileTypeAndSizeLimits, ImageRules, MediaRules, VideoRules
+from accounts.platforms.types import FileLimits, ImageRules, MediaRules, VideoRules
 from config.db.ids import new_id
 from tests import factories
 from tests.accounts.oauth_calls import begin
@@ -108,7 +108,7 @@ def test_the_capabilities_of_every_platform_have_the_same_structure(
     limits = {"max_length", "max_length_with_media", "max_length_with_images", "max_length_with_poll"}
     assert set(shown["text"]) == {*limits, "counted_as", "url_length"}
     assert set(shown["media"]) == names_of(MediaRules)
-    kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": FileTypeAndSizeLimits}
+    kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": FileLimits}
     for kind, rules in kinds.items():
         assert shown["media"][kind] is None or set(shown["media"][kind]) == names_of(rules)
     assert shown["thread"] is None or set(shown["thread"]) == names_of(ThreadRules)

@@ -47,7 +47,7 @@ def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_fou
 
 
 def get_or_create_secrets_for_deliveries(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
-    """Return the secrets that sign the claimed webhook deliveries, by workspace; creates missing ones.
+    """Service: return by workspace the secrets that sign claimed webhook deliveries; creates missing ones.
 
     Deleted workspaces are left out.
     """
@@ -57,7 +57,7 @@ def get_or_create_secrets_for_deliveries(deliveries: Iterable[Delivery]) -> dict
 
 
 def signed_request_or_outcome(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | AttemptOutcome:
-    """Return the signed HTTP request of a webhook attempt, or the attempt's outcome if there is nothing to send.
+    """Service: return the signed request of a claimed webhook delivery, or its outcome if there is nothing to send.
 
     The latter is the case if the workspace was deleted or its signing secret cannot be read.
     """
@@ -73,7 +73,7 @@ def signed_request_or_outcome(delivery: Delivery, keys: Mapping[str, tuple[str, 
 
 
 def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> list[bool]:
-    """Save the outcomes of webhook attempts, unless the delivery was replayed or claimed by another worker meanwhile.
+    """Service: save the outcomes of attempts at webhook deliveries, except those replayed or claimed again.
 
     Returns for each whether it was saved.
     """

@@ -99,7 +99,7 @@ def show_or_accept_invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 @dataclass(frozen=True)
 class RoleToGive:
-    """A role that members may be given, with one line that says what it allows."""
+    """A role that may be given to members on the members page, with one line that says what it allows."""
 
     value: str
     label: str
@@ -107,7 +107,7 @@ class RoleToGive:
 
 
 def roles_to_give(workspace: Workspace) -> list[RoleToGive]:
-    """Return the roles of the workspace that an owner or admin may give, from the most powerful to the least."""
+    """Return the roles that an owner or admin may give on the members page, from the most powerful to the least."""
     editor = _("writes, schedules and publishes posts; does not change accounts, agents, keys or settings")
     if workspace.editors_need_approval:
         editor = _(

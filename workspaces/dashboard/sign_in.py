@@ -120,7 +120,7 @@ def show_saved_form(request: HttpRequest) -> HttpResponse:
 @require_GET
 @never_cache
 def sign_in_callback(request: HttpRequest) -> HttpResponse:
-    """Complete the sign-in when the identity provider sends the user back. The session gets a new session key."""
+    """Dashboard page to which the provider sends the user back: complete the sign-in, with a new session key."""
     backend = _backend(request)
     again = request.session.pop(SIGN_IN_AGAIN, False)
     try:
@@ -158,7 +158,7 @@ def create_or_update_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> 
 @require_safe
 @never_cache
 def sign_in_by_development_link(request: HttpRequest, user_id: str, token: str) -> HttpResponse:
-    """Sign in by a one-time link from demo.json, which works only in development without an identity provider."""
+    """Dashboard page: sign in by a one-time link from demo.json, in development without an identity provider only."""
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Http404
     user = User.objects.filter(pk=user_id, is_active=True).first()
@@ -170,7 +170,7 @@ def sign_in_by_development_link(request: HttpRequest, user_id: str, token: str) 
 
 @require_POST
 def sign_out_of_all_browsers(request: HttpRequest) -> HttpResponse:
-    """Sign the user out: end all of the user's sign-in sessions, in this browser and in all others."""
+    """Dashboard page for signing out: end all of the user's sessions, in this browser and in all others."""
     if request.user.is_authenticated and request.user.is_staff:
         sign_out_everywhere(caller=signed_in_operator_caller(request), operation="operators.sign_out")
     elif request.user.is_authenticated:

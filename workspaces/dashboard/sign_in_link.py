@@ -29,7 +29,7 @@ USED_LINK_MESSAGE = _("This link was already used, or is no longer valid. Reques
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def request_sign_in_link(request: HttpRequest) -> HttpResponse:
-    """Queue the e-mail with a sign-in link for the entered address, then show the page that says so.
+    """Dashboard page: queue the e-mail with a sign-in link for the entered address, then confirm the request.
 
     The answer is the same whether or not anybody has the address.
     """
@@ -55,7 +55,7 @@ def request_sign_in_link(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def show_or_use_sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Show a button that signs in, and sign in on POST. Programs that check the links of e-mails do not use the link up."""
+    """Dashboard page of a sign-in link: show a button that signs in by POST, so that link checkers do not use it up."""
     _require_offered()
     next_page = own_path_or_empty(request, request.GET.get(NEXT_PAGE))
     if request.method == "POST":

@@ -23,7 +23,7 @@ from workspaces.sign_in.sessions import end_sessions_of_user
 
 
 def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User:
-    """Create or update the user that the identity provider names, and record the user's sign-in in the audit log.
+    """User service: create or update the user that the provider names; record the sign-in in the audit log.
 
     The caller begins the session. Name, e-mail and operator status are updated, but an empty name changes nothing. `staff`
     says whether the provider makes the user an operator; False removes that status. Raises Forbidden for a closed account.
@@ -41,7 +41,7 @@ def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | Non
 
 
 def find_or_create_user_for_token(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
-    """Find the user whose identity an access token of the provider names; with `make_user`, create an unknown user.
+    """User service: find the user whom a provider's access token names; with `make_user`, create an unknown one.
 
     `issued_at` is in Unix seconds. Returns None for a closed account, for a token issued before the user was deleted, and
     for an unknown user without `make_user`.
@@ -100,7 +100,7 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
 
 
 def record_sign_in(person: User, ip: str | None, *, by: str = "") -> None:
-    """Record in the audit log that a user has signed in; an operator's entry is an operator action and kept longest.
+    """User service: record in the audit log that a user signed in; an operator's sign-in is kept longest.
 
     `by` is the way in which the user signed in, where it is not the identity provider.
     """

@@ -101,7 +101,7 @@ def default_free_monthly_credit_cents() -> int:
 
 
 def lock_owner_and_check_quota(owner_user_id: str) -> None:
-    """Lock a user's database row, and raise Conflict if the user already owns MAX_WORKSPACES_PER_OWNER workspaces.
+    """Workspace service: lock the owner's row; raise Conflict if the owner has MAX_WORKSPACES_PER_OWNER workspaces.
 
     Workspaces deleted in the current UTC month count, because each of them had its free credit for the month. Needs a
     transaction.

@@ -15,7 +15,7 @@ from accounts.platforms.polls import poll_schema
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     Capabilities,
-    FileTypeAndSizeLimits,
+    FileLimits,
     ImageRules,
     MediaRules,
     PostingPace,
@@ -49,7 +49,7 @@ CAPABILITIES = Capabilities(
         images=ImageRules(("image/jpeg", "image/png", "image/gif", "image/webp"), MAX_FILE_BYTES, MAX_FILES),
         videos=VideoRules(("video/mp4", "video/quicktime", "video/webm"), MAX_FILE_BYTES, MAX_FILES),
         gifs=ImageRules(("image/gif",), MAX_FILE_BYTES, MAX_FILES),
-        documents=FileTypeAndSizeLimits(("application/pdf",), MAX_FILE_BYTES, MAX_FILES),
+        documents=FileLimits(("application/pdf",), MAX_FILE_BYTES, MAX_FILES),
         alt_text_max_length=1024,
         max_total_bytes=MAX_REQUEST_BYTES - RESERVED_BYTES,
     ),

@@ -193,7 +193,7 @@ def basic_auth_header(client_id: str, client_secret: str) -> dict[str, str]:
 
 
 def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an account's stored tokens, updated with a platform's token response, which may lack a new refresh token."""
+    """Return stored OAuth tokens, updated with an HTTP token response, which may lack a new refresh token."""
     tokens = {**before, "access_token": str(answer["access_token"])}
     if refresh := answer.get("refresh_token"):
         tokens["refresh_token"] = str(refresh)

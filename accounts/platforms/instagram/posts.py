@@ -44,7 +44,7 @@ def check_content_and_begin(account: GraphAccountClient, content: Content, progr
 
 
 def publish_container(account: GraphAccountClient, content: Content, progress: Progress) -> Progress | Published:
-    """Publish the Instagram post that was prepared as a container (unpublished post). Raises PlatformError."""
+    """Publish an Instagram post, once Instagram has prepared its text and files. Raises PlatformError."""
     with ERRORS.translating_publish_errors("this post"):
         try:
             answer = account.graph.post_form(f"/{account.id}/media_publish", {"creation_id": progress.state["container"]})

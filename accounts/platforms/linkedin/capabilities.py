@@ -18,7 +18,7 @@ from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
     Capabilities,
-    FileTypeAndSizeLimits,
+    FileLimits,
     ImageRules,
     MediaRules,
     PostingPace,
@@ -40,7 +40,7 @@ CAPABILITIES = Capabilities(
         videos=VideoRules(
             mime_types=("video/mp4",), max_bytes=500_000_000, min_duration_seconds=3, max_duration_seconds=1800
         ),
-        documents=FileTypeAndSizeLimits(mime_types=("application/pdf",), max_bytes=100_000_000),
+        documents=FileLimits(mime_types=("application/pdf",), max_bytes=100_000_000),
         alt_text_max_length=4086,
     ),
     features=(

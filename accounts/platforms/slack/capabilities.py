@@ -19,7 +19,7 @@ from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
     Capabilities,
-    FileTypeAndSizeLimits,
+    FileLimits,
     ImageRules,
     MediaRules,
     PostingPace,
@@ -44,7 +44,7 @@ CAPABILITIES = Capabilities(
         images=ImageRules(("image/jpeg", "image/png", "image/gif", "image/webp"), MAX_FILE_BYTES, MAX_FILES),
         videos=VideoRules(("video/mp4", "video/quicktime", "video/webm"), MAX_FILE_BYTES, MAX_FILES),
         gifs=ImageRules(("image/gif",), MAX_FILE_BYTES, MAX_FILES),
-        documents=FileTypeAndSizeLimits(("application/pdf",), MAX_FILE_BYTES, MAX_FILES),
+        documents=FileLimits(("application/pdf",), MAX_FILE_BYTES, MAX_FILES),
         alt_text_max_length=1000,
     ),
     features=("text", "links", "formatting", "replies", "images", "gifs", "video", "documents", "alt_text"),

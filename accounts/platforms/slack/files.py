@@ -114,7 +114,7 @@ def check_files_appeared_as_message(
 def find_possibly_posted_message(
     api: WebApi, channel: Channel, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Find the Slack message that an interrupted attempt may have posted; if there is none, return a proof of that."""
+    """Find the Slack message with files that an interrupted attempt may have posted, or return a proof of none."""
     file = _first_file(api, progress.state)
     if file is None:
         return NotPublishedProof(UploadNotPublishedProof("file_not_found"))

@@ -14,7 +14,7 @@ from accounts.platforms.polls import poll_schema
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     Capabilities,
-    FileTypeAndSizeLimits,
+    FileLimits,
     ImageRules,
     MediaRules,
     PostingPace,
@@ -58,7 +58,7 @@ CAPABILITIES = Capabilities(
         ),
         videos=VideoRules(mime_types=("video/mp4",), max_bytes=50_000_000, max_count=10),
         gifs=ImageRules(mime_types=("image/gif",), max_bytes=50_000_000, max_count=1),
-        documents=FileTypeAndSizeLimits(mime_types=("application/pdf",), max_bytes=50_000_000, max_count=10),
+        documents=FileLimits(mime_types=("application/pdf",), max_bytes=50_000_000, max_count=10),
         max_total_bytes=50_000_000,  # an album is uploaded in one request
     ),
     features=("text", "links", "mentions", "hashtags", "images", "gifs", "video", "documents", "polls"),

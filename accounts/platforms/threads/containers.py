@@ -95,7 +95,7 @@ def fetch_container_status(account: GraphAccountClient, container: str) -> tuple
 
 
 def step_to_check_later_or_raise_transient(progress: Progress, state: State, waiting: Sequence[str]) -> Progress:
-    """Return the publishing step that asks Threads later whether an unpublished post is ready.
+    """Return the step that asks Threads later whether containers (unpublished posts) are ready.
 
     Raises Transient after MAX_CHECKS.
     """

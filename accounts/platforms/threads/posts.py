@@ -49,7 +49,7 @@ def check_content_and_begin(account: GraphAccountClient, content: Content, progr
 
 
 def check_segment_containers(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
-    """Return the next step of a Threads post: wait for its containers, publish it or, if published, continue the chain.
+    """Return the next step of a Threads post: wait until it is prepared, publish it, or continue the chain of posts.
 
     Raises platform errors.
     """
@@ -59,7 +59,7 @@ def check_segment_containers(account: GraphAccountClient, content: Content, prog
 
 
 def publish_container(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
-    """Publish the next post of a Threads chain, which Threads has prepared as a container (unpublished post).
+    """Publish a Threads post or the next post of a chain, once Threads has prepared its text and files.
 
     Raises platform errors.
     """

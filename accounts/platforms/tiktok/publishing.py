@@ -40,14 +40,14 @@ class ChunkOutOfOrder(Exception):
 
 
 class ChunkUploadErrorTranslator(ErrorTranslator[PlatformHttpError]):
-    """The translation of TikTok's errors when a chunk of a video is uploaded."""
+    """The translation of TikTok's errors in the publishing steps that upload a chunk (part) of a video."""
 
     name = "tiktok"
     label = "TikTok"
     error = PlatformHttpError
 
     def platform_specific_error(self, error: PlatformHttpError) -> PlatformError | None:
-        """Return the PlatformError for TikTok's rate limit or status 401 during an upload; None for all other errors.
+        """Return the PlatformError for a rate limit or status 401 in a publishing step's upload to TikTok; else None.
 
         A 401 is not about the access token, because none was sent.
         """

@@ -145,7 +145,7 @@ def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress)
 
 
 def set_thumbnail(api: Api, content: Content, progress: Progress) -> Progress:
-    """Take the publishing step that sets the thumbnail of a YouTube video, and return the next step.
+    """Run one of the steps that publish YouTube videos: set the uploaded video's thumbnail; return the next step.
 
     If this fails, the video stays published, with a note about the failure.
     """

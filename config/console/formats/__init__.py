@@ -1,1 +1,1 @@
-"""The package of the operators' admin site's date formats, with a package for each language (FORMAT_MODULE_PATH)."""
+"""The package of the operators' console's date formats, with a package for each language (FORMAT_MODULE_PATH)."""

@@ -64,7 +64,7 @@ WOULD_PHRASES = {
 
 
 class TargetArguments(TargetInputSerializer):
-    """The argument of MCP tools for a target of a post: the API's fields, but the account's id gives the platform."""
+    """The argument of plan_post and plan_change for a target: the API's fields, but the account gives the platform."""
 
     platform = connected_account_id = None  # type: ignore[assignment]
     account_id = fields.Identifier("acc")

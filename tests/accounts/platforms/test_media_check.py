@@ -7,7 +7,7 @@ import pytest
 
 from accounts.platforms.issues import Issue
 from accounts.platforms.media_check import asset_issues, media_list_and_alt_text_issues
-from accounts.platforms.types import FileTypeAndSizeLimits, ImageRules, MediaInfo, MediaRules, VideoRules
+from accounts.platforms.types import FileLimits, ImageRules, MediaInfo, MediaRules, VideoRules
 
 IMAGES = ImageRules(("image/jpeg", "image/png"), max_bytes=1_000_000, max_count=4)
 VIDEOS = VideoRules(("video/mp4", "video/webm"), max_bytes=50_000_000, max_duration_seconds=180, min_duration_seconds=3)
@@ -167,7 +167,7 @@ def test_an_album_within_the_limits_has_no_issues(rules: MediaRules, assets: lis
         (RULES, [IMAGE, VIDEO], "MEDIA_MIXED", "Keep the images only, or make a post of each kind."),
         (replace(RULES, gifs=IMAGES), [GIF, IMAGE], "MEDIA_MIXED", "Keep the GIFs only, or make a post of each kind."),
         (
-            replace(RULES, documents=FileTypeAndSizeLimits(("application/pdf",), max_bytes=10**8)),
+            replace(RULES, documents=FileLimits(("application/pdf",), max_bytes=10**8)),
             [PDF, IMAGE],
             "MEDIA_MIXED",
             "Keep the documents only, or make a post of each kind.",

@@ -1,1 +1,1 @@
-"""The package of the date formats of the operators' admin site in Spanish."""
+"""The package of the date formats of the operators' console in Spanish."""
