@@ -141,7 +141,7 @@ class AgentViewSet(OperationViewSet):
         errors=("CLAIM_TOKEN_INVALID", "CLAIM_TOKEN_USED", "CLAIM_TOKEN_EXPIRED"),
     )
     def claim(self, call: Call) -> Reply:
-        """An agent exchanges its claim token for its API key."""
+        """API operation with which an agent exchanges its claim token, once, for its API key."""
         claimed = services.exchange_claim_token_for_key(caller=call.caller, claim_token=call.data["claim_token"])
         key = claimed.api_key
         return Reply({"agent": key.agent, "api_key": key, "token": claimed.token}, resource_id=key.id)

@@ -99,10 +99,10 @@ class MonthlyCaps:
 
         Raises SpendCapExceeded, UrlPostCapExceeded or PaymentMethodRequired.
         """
-        self.check_caps(counter, demand)
+        self.raise_if_caps_exceeded(counter, demand)
         self.require_subscription_beyond_free_credit(counter, demand)
 
-    def check_caps(self, counter: MonthCounter, demand: ChargeTotals) -> None:
+    def raise_if_caps_exceeded(self, counter: MonthCounter, demand: ChargeTotals) -> None:
         """Raise SpendCapExceeded or UrlPostCapExceeded if more charges would exceed one of these MonthlyCaps."""
         left_cents = self.spend_cap_status(counter).remaining_cents
         if demand.cents and left_cents is not None and demand.cents > left_cents:

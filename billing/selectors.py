@@ -74,7 +74,7 @@ def check_charges_against_caps_by_due_time(
                     if hold.month == month and hold.belongs_to_workspace_or_agent(own.holder_id)
                 ],
             )
-            own.check_caps(counter, demand)
+            own.raise_if_caps_exceeded(counter, demand)
             checks.append((own, counter, demand))
         month_cap = caps.months[-1].spend_cap_status(counters[workspace_id])
         months.append(replace(month_cap, reserved_cents=month_cap.reserved_cents + demand.cents))

@@ -33,7 +33,7 @@ def post_input_of_occurrence(series: Series, at: datetime, *, number: int, local
     return replace(write, workspace_id=series.workspace_id, scheduled_at=at)
 
 
-def refuse_text_reuse_within_a_day(series: Series, now: datetime) -> None:
+def refuse_early_reuse_of_alternating_texts(series: Series, now: datetime) -> None:
     """Raise ValidationFailed if a series with several texts would use one of them again within 24 hours."""
     texts = texts_of_series(series.post)
     if len(texts) == 1 or all(NUMBER in text for text in texts):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from config.db.outage import DATABASE_ERRORS
-from config.jobs.claims import SearchPauses
+from config.jobs.claims import PauseAfterEmptySearch
 from config.jobs.worker_loop import WorkerLoop
 from posts.services.series import LOOP_NAME
 from posts.services.series_occurrences import (
@@ -25,7 +25,7 @@ class SeriesLoop(WorkerLoop):
 
     def __init__(self) -> None:
         super().__init__()
-        self._pauses = SearchPauses()
+        self._pauses = PauseAfterEmptySearch()
 
     def run_once(self) -> bool:
         self._pauses(lambda: make_series_of_revoked_agents_due(MAX_REVOKED_AT_ONCE))

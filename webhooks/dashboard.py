@@ -88,7 +88,7 @@ def rotate_signing_secret(page: WorkspacePage) -> HttpResponse:
     made: list[str | None] = []
 
     def rotate() -> Any:
-        made.append(services.rotate_signing_secret(caller=page.caller, workspace_id=page.workspace.id))
+        made.append(services.rotate_signing_secret_of_workspace(caller=page.caller, workspace_id=page.workspace.id))
         return page.workspace
 
     submit_once(page, "workspaces.rotate_signing_secret", rotate)

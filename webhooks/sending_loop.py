@@ -42,7 +42,7 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
         super().start()
 
     def run_once(self) -> bool:
-        """Save the outcomes of finished attempts and begin those of due rows; return True if more rows may be due."""
+        """Save outcomes of finished attempts and begin those of due deliveries or notices; return True if more may be due."""
         self._save_finished()
         claimed = self.claim()
         if not claimed:

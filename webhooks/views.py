@@ -43,7 +43,9 @@ class WorkspaceSigningSecretViewSet(OperationViewSet):
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def rotate(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
-        secret = services.rotate_signing_secret(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run)
+        secret = services.rotate_signing_secret_of_workspace(
+            caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run
+        )
         body = _scheme(workspace_id, secret)
         if call.dry_run:
             return DryRunReply({}, body, "would_update")

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from django.db.models import QuerySet
 
-from config.jobs.claims import SearchPauses
+from config.jobs.claims import PauseAfterEmptySearch
 from config.jobs.fair_shares import QUICK_SECONDS
 from webhooks.host_shares import WORKSPACE_AND_HOST_EXPRESSION, HostShares, workspace_and_host_key
 from webhooks.models import Delivery
@@ -31,7 +31,7 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
         super().__init__(HostShares())
         self._begun_at: dict[str, float] = {}  # of attempts that are not in _long_waits, earliest first
         self._long_waits: set[str] = set()  # attempts that have had no answer for QUICK_SECONDS
-        self._search_pauses = SearchPauses()
+        self._search_pauses = PauseAfterEmptySearch()
         self._found = False  # whether the last claim for quick holders returned any deliveries
 
     def holder_key(self, row: Delivery) -> str:
@@ -59,7 +59,7 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
         limit = min(MAX_QUICK_CLAIMS, self._shares.max_new_attempts_to_quick_hosts(free_slots))
         quick = deliveries.claim_deliveries(rows.filter(holder__in=free_slots), limit=limit, due_rows_found=self._found)
         self._found = bool(quick)
-        if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip SearchPauses
+        if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip PauseAfterEmptySearch
             return self._claim_from_slow_hosts(rows, claimed=0)
         return quick + self._search_pauses(lambda: self._claim_from_slow_hosts(rows, claimed=len(quick)))
 

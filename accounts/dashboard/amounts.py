@@ -20,7 +20,7 @@ def localized_number(value: int | float | str, decimals: int | None = None) -> s
 
 
 def file_types_in_words(mime_types: Iterable[str]) -> str:
-    """Return MIME types as names of file types, such as JPEG, PNG, which pages show beside amounts."""
+    """Return MIME types as the names of file types that dashboard pages show beside amounts, such as JPEG, PNG."""
     subtypes = [mime_type.partition("/")[2] for mime_type in mime_types]
     return ", ".join(FORMAT_NAMES.get(subtype, subtype.upper()) for subtype in subtypes)
 

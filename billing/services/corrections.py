@@ -1,4 +1,4 @@
-"""Corrects what a workspace spent in a month: a credit or a charge that one operator proposes and another approves.
+"""Services with which one operator proposes to correct a workspace's monthly spending, and another approves or rejects it.
 
 Only the approval changes money: it adds an entry to the ledger, and with it changes the month's counter and usage total,
 and creates the report to the payment processor. What is held for unfinished posts does not change.

@@ -21,13 +21,11 @@ from config.db.models import DueRow
 from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
 
 Row = TypeVar("Row", bound=DueRow)
-PAUSE_FACTOR, LONGEST_PAUSE = (
-    20,
-    2.0,
-)  # the pause after an empty search: a multiple of its duration, at most so many seconds
+# The pause after an empty search: a multiple of its duration, at most so many seconds.
+PAUSE_FACTOR, LONGEST_PAUSE = 20, 2.0
 
 
-class SearchPauses:
+class PauseAfterEmptySearch:
     """Pauses a worker's search for due rows after a search without results, so that searches take little of its time.
 
     Each search reads all due rows of busy accounts or webhook receivers, however many there are. While searches find

@@ -28,7 +28,7 @@ from posts.dashboard.inputs import validated_page_input
 from posts.dashboard.insertable_texts import InsertableTexts
 from posts.dashboard.people_to_mention import PeopleToMention
 from posts.dashboard.submit_buttons import SubmitButton, submit_buttons
-from posts.dashboard.thread_fields import ThreadFocus, change_thread
+from posts.dashboard.thread_fields import ThreadFocus, apply_thread_button
 from posts.models import ComposerDraft, PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.services import composer_drafts
@@ -97,12 +97,14 @@ class Composer:
             self.focus = self.content.account_ids[int(issue.field.removeprefix("targets[").partition("]")[0])]
         self.__dict__.pop("validation", None)
 
-    def change_thread(self, change: str, account_id: str, place: str) -> None:
+    def apply_thread_button(self, change: str, account_id: str, place: str) -> None:
         """Change the thread of an account in this Composer as the clicked button says, and open the account's tab."""
         account = next((each for each in self.accounts if each.id == account_id), None)
         target = next((each for each in self.content.targets if each["connected_account_id"] == account_id), None)
         if account and target:
-            self.thread_focus = change_thread(capabilities_of_account(account), target, self.content.text, change, place)
+            self.thread_focus = apply_thread_button(
+                capabilities_of_account(account), target, self.content.text, change, place
+            )
             self.focus = account_id
 
     def append_text_in_open_tab(self, text: str) -> None:

@@ -124,7 +124,7 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
         case "repair":
             composer.repair_issue(subject)
         case "thread":
-            composer.change_thread(*f"{subject}::".split(":")[:3])
+            composer.apply_thread_button(*f"{subject}::".split(":")[:3])
         case _:
             _apply_media_button(composer.page.request, composer.media, action, subject)
 

@@ -118,7 +118,7 @@ class ShownGroup:
 
     @property
     def goes_into_slots(self) -> bool:
-        """Return whether this ShownGroup is published to all of its accounts at their slots."""
+        """Return whether every account of this ShownGroup gets the post at one of its own slots, not at a chosen time."""
         return all(shown.target.slot for shown in self.targets)
 
     @property

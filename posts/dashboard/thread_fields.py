@@ -41,7 +41,7 @@ def separate_thread_from_options(capabilities: Capabilities, options: Mapping[st
     return {name: value for name, value in options.items() if name != OPTION_NAME}, [each["text"] for each in given]
 
 
-def change_thread(
+def apply_thread_button(
     capabilities: Capabilities, target: dict[str, Any], shared_text: str, change: str, place: str
 ) -> ThreadFocus:
     """Change the thread of a post target as a button of the composer says: add, remove, up, down or split.

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from config import metrics
 from config.db.connection import close_connection_before_waiting
-from config.jobs.claims import SearchPauses, release_claims, unclaimed_due_rows
+from config.jobs.claims import PauseAfterEmptySearch, release_claims, unclaimed_due_rows
 from config.jobs.database_writer import BatchingDatabaseWriter, DatabaseWriter
 from config.jobs.fair_shares import FairShares, JobSlotLimits
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
@@ -55,7 +55,7 @@ class PublishLoop(WorkerLoop):
         self._in_progress: set[Attempt] = set()
         self._due: list[str] = []
         self._claimed_at: dict[str, float] = {}
-        self._search_pauses: defaultdict[str, SearchPauses] = defaultdict(SearchPauses)
+        self._search_pauses: defaultdict[str, PauseAfterEmptySearch] = defaultdict(PauseAfterEmptySearch)
         self._queried_at = float("-inf")
         self._stopped = threading.Event()
 

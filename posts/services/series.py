@@ -28,7 +28,7 @@ from posts.plan_building import WRITE_SCOPES, PlanRows, new_group_change
 from posts.recurrence import InvalidRule, Occurrence
 from posts.recurrence.occurrences import SEARCHED_YEARS
 from posts.series_plan import SeriesPlan, series_content_in_plan
-from posts.series_posts import post_input_of_occurrence, refuse_text_reuse_within_a_day, texts_of_series
+from posts.series_posts import post_input_of_occurrence, refuse_early_reuse_of_alternating_texts, texts_of_series
 from posts.series_selectors import MAX_LIVE_SERIES, count_series_not_ended, get_series, occurrences_that_can_be_cancelled
 from workspaces.services import lock_workspace
 
@@ -230,7 +230,7 @@ def _check_post(caller: Caller, series: Series, first: Occurrence, *, dry_run: b
     at = min(first.at, now + timedelta(days=365))  # a post of its own may not be scheduled further ahead
     local, count = first.local.strftime(LOCAL_FORMAT), len(texts_of_series(series.post))
     posts = [post_input_of_occurrence(series, at, number=number, local=local) for number in range(1, count + 1)]
-    refuse_text_reuse_within_a_day(series, now)
+    refuse_early_reuse_of_alternating_texts(series, now)
     rows = PlanRows.read(series.workspace_id, posts)
     changes = []
     for index, post in enumerate(posts):

@@ -105,7 +105,7 @@ def test_for_24_hours_deliveries_have_both_signatures_with_the_new_first(workspa
     caller = system_caller(workspace.id)
     with time_machine.travel(NOON, tick=False):
         old = services.read_and_audit_signing_secret(caller=caller, workspace_id=workspace.id)
-        new = services.rotate_signing_secret(caller=caller, workspace_id=workspace.id)
+        new = services.rotate_signing_secret_of_workspace(caller=caller, workspace_id=workspace.id)
         assert new
     for moment in (NOON + timedelta(hours=24, seconds=-1), NOON + timedelta(hours=24)):
         with time_machine.travel(moment, tick=False):

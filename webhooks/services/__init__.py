@@ -14,5 +14,5 @@ from webhooks.services.signing_secrets import (
     destroy_secrets_of_deleted_workspaces,
     get_or_create_signing_secrets,
     read_and_audit_signing_secret,
-    rotate_signing_secret,
+    rotate_signing_secret_of_workspace,
 )

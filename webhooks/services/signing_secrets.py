@@ -42,7 +42,7 @@ def read_and_audit_signing_secret(*, caller: Caller, workspace_id: str) -> str:
     return secret
 
 
-def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> str | None:
+def rotate_signing_secret_of_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> str | None:
     """Service: replace the webhook signing secret of the workspace; return the new secret, or None in a dry run.
 
     The old secret signs for 24 more hours. Only the workspace's owner or a workspace key may do it. Raises ScopeMissing,

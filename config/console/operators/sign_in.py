@@ -108,7 +108,7 @@ class SecondFactorStep(FormView):
         return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
     def verify_and_consume_code(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
-        """Verify the entered code, which uses it up, and return its second factor.
+        """Verify the code that an operator entered at sign-in, which uses it up; return the SecondFactor it is from.
 
         If the code is wrong, record a failed sign-in, add a form error, and return None.
         """
