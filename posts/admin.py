@@ -22,11 +22,10 @@ class PostTargetInline(admin.TabularInline):
     """Admin table of a post group's targets (50 at most), shown on the group's admin page."""
 
     model = PostTarget
+    template = "admin/inline_rows.html"
     extra = 0
-    can_delete = False
-    show_change_link = True
     ordering = ("position",)
-    fields = ("id", "platform", "account", "status", "attempts", "due_at", "permalink", "error")
+    fields = ("platform", "account", "status", "attempts", "due_at", "permalink", "error")
     readonly_fields = fields
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:

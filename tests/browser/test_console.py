@@ -16,7 +16,6 @@ from tests.browser.service import Service, Workspace
 
 NAME, PROPOSER, APPROVER, GERMAN_OPERATOR = "operator", "proposer", "approver", "german-operator"
 PASSWORD = "correct horse battery staple"
-DJANGO_VIOLATIONS = {"label-title-only"}  # the label of the search field of Django's admin is a picture
 CREATE_OPERATORS = f"""
 from workspaces.models import User
 for name in {NAME, PROPOSER, APPROVER, GERMAN_OPERATOR}:
@@ -110,7 +109,7 @@ def check_console_pages(page: Page, full_workspace: FullWorkspace, checker: Page
         answer = page.goto(f"/admin/{path}")
         assert answer is not None
         assert answer.status == 200, path
-        checker.check(page, f"{prefix}{name}", ignored_rules=DJANGO_VIOLATIONS)
+        checker.check(page, f"{prefix}{name}")
 
 
 def check_an_action(page: Page, checker: PageChecker) -> None:

@@ -245,8 +245,7 @@ document.addEventListener("click", async (event) => {
 
 // The form is sent once its draft is saved, so that a lost session cannot lose it.
 document.addEventListener("submit", async (event) => {
-  if (event.target !== composer()) return;
-  if (!isUnsaved()) return;
+  if (event.target !== composer() || !isUnsaved()) return;
   event.preventDefault();
   event.stopImmediatePropagation();
   const { submitter } = event;

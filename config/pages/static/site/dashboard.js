@@ -18,15 +18,9 @@ document.addEventListener("click", async (event) => {
 document.addEventListener("submit", (event) => {
   const form = event.target;
   const asked = event.submitter?.dataset.confirm ?? form.dataset.confirm;
-  if (asked && !window.confirm(asked)) {
-    event.preventDefault();
-    return;
-  }
+  if (asked && !window.confirm(asked)) event.preventDefault();
   if (!("once" in form.dataset) || event.defaultPrevented) return;
-  if (form.dataset.sent) {
-    event.preventDefault();
-    return;
-  }
+  if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
 });
 

@@ -53,17 +53,12 @@ document.addEventListener("htmx:xhr:progress", (event) => {
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr } = event.detail;
   const { pathname } = new URL(xhr.responseURL || location.href);
-  if (pathname !== location.pathname) {
-    event.detail.shouldSwap = false;
-    if (pathname === document.querySelector("[data-sign-in]")?.dataset.signIn) document.dispatchEvent(new Event("signed-out"));
-    else location.assign(xhr.responseURL);
-  } else if (xhr.status === 413) {
-    event.detail.shouldSwap = false;
-    failed(document.body.dataset.tooLarge);
-  } else if (xhr.status !== 200 && xhr.status !== 422) {
-    event.detail.shouldSwap = false;
-    failed(document.body.dataset.failed);
-  }
+  const elsewhere = pathname !== location.pathname;
+  if (!elsewhere && [200, 422].includes(xhr.status)) return;
+  event.detail.shouldSwap = false;
+  if (!elsewhere) failed(xhr.status === 413 ? document.body.dataset.tooLarge : document.body.dataset.failed);
+  else if (pathname === document.querySelector("[data-sign-in]")?.dataset.signIn) document.dispatchEvent(new Event("signed-out"));
+  else location.assign(xhr.responseURL);
 });
 
 document.addEventListener("htmx:sendError", () => {
