@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from agents.models import Agent
 from billing.caps import ChargeTotals, MonthlyCaps, SpendCapStatus, WorkspaceAndAgentCaps, utc_day_of, utc_month_of
 from billing.models import (
     SPENT_ENTRIES_CONDITION,
+    BillingAlarm,
     Correction,
     DayCounter,
     LedgerEntry,
@@ -23,6 +24,7 @@ from billing.models import (
 )
 from billing.prices import PublishingCharge
 from billing.subscription_plans import has_payment_processor
+from config.api.caller import Caller, require_access
 from config.db.fixed_select import FixedSelect
 from workspaces.models import Workspace
 
@@ -205,6 +207,14 @@ def usage_reports_of_month(*, workspace_id: str, month: date) -> QuerySet[UsageR
 def count_corrections_awaiting_approval() -> int:
     """Billing query: count the proposed corrections that await another operator's approval and have not expired."""
     return Correction.objects.filter(status=Correction.Status.PROPOSED, expires_at__gt=timezone.now()).count()
+
+
+def unresolved_alarms_of_workspace(
+    *, caller: Caller, workspace_id: str, kinds: Iterable[BillingAlarm.Kind]
+) -> list[BillingAlarm]:
+    """Billing query: return the unresolved alarms about a workspace, of some kinds. Raises ScopeMissing, NotFound."""
+    require_access(caller, workspace_id, "usage.read", write=False)
+    return list(BillingAlarm.objects.filter(kind__in=list(kinds), subject=workspace_id, resolved_at=None))
 
 
 class MonthSums(NamedTuple):

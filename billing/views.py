@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.utils import OpenApiParameter
 
-from billing import month_usage, services
+from billing import services, usage_selectors
 from billing.serializers import (
     AgentUsageSerializer,
     BillingQuery,
@@ -35,7 +35,7 @@ class UsageViewSet(OperationViewSet):
     )
     def retrieve(self, call: Call) -> Reply:
         query = call.query
-        usage = month_usage.workspace_month_usage(
+        usage = usage_selectors.workspace_month_usage(
             caller=call.caller,
             workspace_id=query["workspace_id"],
             at=query["period_start"],
@@ -54,7 +54,7 @@ class AgentUsageViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def retrieve(self, call: Call, agent_id: str) -> Reply:
-        return Reply(month_usage.agent_month_usage(caller=call.caller, agent_id=agent_id, at=call.query["period_start"]))
+        return Reply(usage_selectors.agent_month_usage(caller=call.caller, agent_id=agent_id, at=call.query["period_start"]))
 
 
 class BillingViewSet(OperationViewSet):
@@ -68,7 +68,7 @@ class BillingViewSet(OperationViewSet):
     )
     def retrieve(self, call: Call) -> Reply:
         query = call.query
-        bill = month_usage.workspace_month_bill(
+        bill = usage_selectors.workspace_month_bill(
             caller=call.caller,
             workspace_id=query["workspace_id"],
             at=query["period_start"],

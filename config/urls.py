@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import include, path
+from django.utils.module_loading import autodiscover_modules
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-import agents.openapi  # noqa: F401 - as below
-import config.console.ops.openapi  # noqa: F401 - both register the OpenAPI descriptions of their authentication classes
 from config.api.openapi_document import serve_openapi_document
 from workspaces.dashboard.sign_in import sign_out_of_all_browsers
 
 admin.autodiscover()
+autodiscover_modules("openapi")  # which describe the apps' authentication classes in the OpenAPI document
 
 handler400 = "config.home.error_pages.bad_request"
 handler403 = "config.home.error_pages.permission_denied"

@@ -43,7 +43,7 @@ class SourceUrlField(fields.Text):
         return url
 
 
-class UploadSerializer(WriteBody):
+class JsonUploadSerializer(WriteBody):
     """The API request for a media upload in JSON: the file in base64, or a URL from which to fetch it."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
@@ -66,14 +66,15 @@ class UploadSerializer(WriteBody):
         return value
 
 
-class UploadContentSerializer(UploadSerializer):
+@extend_schema_serializer(component_name="UploadContent")
+class UploadBase64Serializer(JsonUploadSerializer):
     """The API request for a media upload in JSON with the file in base64."""
 
     content_base64 = Base64FileField(source="upload", help_text="The file in base64, at most 20 MB.")
     source_url = None  # type: ignore[assignment]
 
 
-class UploadFromUrlSerializer(UploadSerializer):
+class UploadFromUrlSerializer(JsonUploadSerializer):
     """The API request for a media upload from a URL."""
 
     content_base64 = None  # type: ignore[assignment]
@@ -93,7 +94,7 @@ class UploadFormSerializer(StrictSerializer):
 
 MEDIA_UPLOAD_RULES = UploadRules(
     form_serializer=UploadFormSerializer,
-    json_serializers=(UploadContentSerializer, UploadFromUrlSerializer),
+    json_serializers=(UploadBase64Serializer, UploadFromUrlSerializer),
     mime_types=tuple(SUFFIXES),
     max_bytes_by_path=max_upload_bytes_for_beginning,
 )

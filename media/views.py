@@ -15,11 +15,11 @@ from media.models import MediaAsset
 from media.serializers import (
     MEDIA_UPLOAD_RULES,
     DeleteMediaPreview,
+    JsonUploadSerializer,
     MediaEnvelope,
     MediaPage,
     MediaQuery,
     UploadMediaPreview,
-    UploadSerializer,
 )
 
 
@@ -40,7 +40,7 @@ class MediaViewSet(OperationViewSet):
             "before it is stored. `platforms` says which platforms accept it."
         ),
         access=Access("media.upload"),
-        body=Body(UploadSerializer, upload=MEDIA_UPLOAD_RULES),
+        body=Body(JsonUploadSerializer, upload=MEDIA_UPLOAD_RULES),
         responses={201: MediaEnvelope},
         preview=UploadMediaPreview,
         # The lease is long enough to fetch, scan and store a long video.

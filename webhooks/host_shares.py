@@ -128,9 +128,7 @@ class HostShares(FairShares):
                 if is_full:
                     found[level].add(name)
         silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_free_slot(holder)}
-        return ClaimExclusions(
-            self.holders_excluded_from_slow_jobs() | silent, found["workspace"], found["domain"], found["host"]
-        )
+        return ClaimExclusions(self.quick_or_full_holders() | silent, found["workspace"], found["domain"], found["host"])
 
     def has_free_slot(self, holder: str) -> bool:
         return super().has_free_slot(holder) and self._free_slots(holder) > 0

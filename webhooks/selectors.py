@@ -32,7 +32,9 @@ def list_deliveries(
     return paginate_newest_first(rows, limit=limit, cursor=cursor)
 
 
-def latest_events_of_post_group(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
+def latest_events_of_post_group_oldest_first(
+    *, caller: Caller, workspace_id: str, post_group_id: str, limit: int
+) -> list[Event]:
     """Webhook query: return a post group's latest events, oldest first, without payloads."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = Event.objects.filter(workspace_id=workspace_id, post_group_id=post_group_id).defer("payload")

@@ -28,7 +28,7 @@ from workspaces.serializers import (
 def _owner(call: Call) -> str:
     """Return the owner named in the body of POST /workspaces; each owner has a separate set of Idempotency-Keys."""
     owner_user_id = call.data.get("owner_user_id", "")  # missing in an invalid body
-    services.require_workspace_creator(call.caller, owner_user_id)
+    services.require_may_create_workspace_for_owner(call.caller, owner_user_id)
     return f"owner:{owner_user_id}"
 
 

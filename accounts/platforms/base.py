@@ -103,7 +103,7 @@ class Platform:
 
         Raises Transient for other failures.
         """
-        raise ReauthRequired(f"Access to this {self.label} account cannot be renewed by the service.")
+        raise ReauthRequired(f"{self.label} no longer gives access to this account, and the service cannot renew it.")
 
     def revoke_grant(self, grant: Grant) -> None:
         """Base method of adapters: revoke the access that an account's owner gave to the service, if the platform can.

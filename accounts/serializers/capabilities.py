@@ -99,7 +99,8 @@ class PollCapabilitiesSerializer(serializers.Serializer):
     with_media = serializers.BooleanField(help_text="Whether the post may carry media as well.")
 
 
-class PublishingCapabilitiesSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="PublishingCapabilities")
+class RetrySafetySerializer(serializers.Serializer):
     """The API representation of a platform's capability `publishing`: whether a request may safely be repeated."""
 
     retry_safety = serializers.ChoiceField(choices=["idempotent", "verifiable", "at_most_once"])
@@ -125,7 +126,7 @@ class CapabilitiesSerializer(serializers.Serializer):
     thread = ThreadCapabilitiesSerializer(
         allow_null=True, help_text="What a thread may be (see the option `thread`). Null: a post is one post."
     )
-    publishing = PublishingCapabilitiesSerializer()
+    publishing = RetrySafetySerializer()
 
     def to_representation(self, instance: Capabilities) -> dict[str, Any]:
         shown = {
@@ -185,7 +186,8 @@ class ConnectionMethodSerializer(serializers.Serializer):
     operator_setup = OperatorSetupSerializer()
 
 
-class BillingCapabilitiesSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="BillingCapabilities")
+class ServiceBillingSerializer(serializers.Serializer):
     """The API representation of the service's billing in its capabilities: whether workspaces pay, and how."""
 
     mode = serializers.ChoiceField(choices=["free_beta", "paid"])
@@ -198,4 +200,4 @@ class ServiceCapabilitiesSerializer(serializers.Serializer):
     """The API representation of this service's capabilities: how each platform can be connected, and the billing."""
 
     account_connections = ConnectionMethodSerializer(many=True)
-    billing = BillingCapabilitiesSerializer()
+    billing = ServiceBillingSerializer()

@@ -115,9 +115,9 @@ def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
 
 
 def exchange_code_once_and_store_accounts(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAccount, ...]:
-    """Exchange the code of a stored OAuth connection attempt, once, for connections to the owner's accounts.
+    """Exchange a connection attempt's OAuth code, once, and store the found accounts in the attempt.
 
-    The platform is called once, outside any transaction; a repeat with the same code returns the stored connections.
+    The platform is called once, outside any transaction; a repeat with the same code returns the stored accounts.
     Raises OAuthStateInvalid, CredentialsRejected, ConnectionUnavailable, PlatformFault, RateLimited.
     """
     require_usable_code(attempt, code)

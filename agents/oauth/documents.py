@@ -8,7 +8,7 @@ from agents.oauth.addresses import OAUTH_SCOPES, issuer, resource_url_at
 from agents.oauth.client_metadata import GRANT_TYPES, NO_CLIENT_AUTHENTICATION
 
 
-def authorization_server_metadata() -> dict[str, Any]:
+def build_authorization_server_metadata() -> dict[str, Any]:
     """Return the metadata document of the OAuth server: its endpoints, and what they support."""
     return {
         "issuer": issuer(),
@@ -30,7 +30,7 @@ def authorization_server_metadata() -> dict[str, Any]:
     }
 
 
-def protected_resource_metadata(path: str) -> dict[str, Any]:
+def build_protected_resource_metadata(path: str) -> dict[str, Any]:
     """Return the metadata document of the API (path "") or of the Model Context Protocol endpoint (MCP_PATH)."""
     return {
         "resource": resource_url_at(path),

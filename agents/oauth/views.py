@@ -18,7 +18,7 @@ from agents.oauth.addresses import MCP_PATH, issuer
 from agents.oauth.client_metadata import NO_CLIENT_AUTHENTICATION, parse_client_metadata
 from agents.oauth.clients import register_client
 from agents.oauth.device_authorizations import begin_device_authorization
-from agents.oauth.documents import authorization_server_metadata, protected_resource_metadata
+from agents.oauth.documents import build_authorization_server_metadata, build_protected_resource_metadata
 from agents.oauth.errors import InvalidClientMetadata
 from config.api import rate_limit
 from config.api.client_address import rate_limit_address
@@ -126,19 +126,19 @@ def device_authorization_endpoint(request: HttpRequest) -> HttpResponse:
 @require_safe_with_json_error
 def server_metadata(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: the metadata document of the server itself (RFC 8414)."""
-    return _document(authorization_server_metadata())
+    return _document(build_authorization_server_metadata())
 
 
 @require_safe_with_json_error
 def api_metadata(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: the metadata document of the API as a protected resource (RFC 9728)."""
-    return _document(protected_resource_metadata(""))
+    return _document(build_protected_resource_metadata(""))
 
 
 @require_safe_with_json_error
 def mcp_metadata(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: the metadata document of the MCP endpoint as a protected resource (RFC 9728)."""
-    return _document(protected_resource_metadata(MCP_PATH))
+    return _document(build_protected_resource_metadata(MCP_PATH))
 
 
 for _view in (server_metadata, api_metadata, mcp_metadata):

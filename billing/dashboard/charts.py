@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from billing.caps import SpendCapStatus
-from billing.month_usage import DayUsage
+from billing.usage_selectors import DayUsage
 
 MIN_BAR_HEIGHT = 1.5  # per cent of the height, so that small amounts are visible
 MAX_MARK_POSITION = 99.6  # per cent of the width, so that the mark is visible

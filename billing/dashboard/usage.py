@@ -11,12 +11,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from auditlog.csv_export import stream_queryset_as_csv
-from billing import month_usage, selectors, services
+from billing import selectors, services, usage_selectors
 from billing.caps import UtcMonth, utc_month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
 from billing.models import CORRECTION_PLATFORM, BillingAlarm
-from billing.month_usage import MonthBill, MonthUsage
 from billing.subscription_plans import billing_mode, offered_subscription_plans
+from billing.usage_selectors import MonthBill, MonthUsage
 from workspaces.dashboard.forms import MonthlyCapsForm
 from workspaces.services import update_caps
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -74,7 +74,7 @@ def redirect_to_portal(page: WorkspacePage) -> HttpResponse:
 def download_month_charges(page: WorkspacePage) -> StreamingHttpResponse:
     """Dashboard page: download the workspace's charges of a month as CSV."""
     at = _requested_month(page)
-    rows = month_usage.spent_ledger_entries_of_month(caller=page.caller, workspace_id=page.workspace.id, at=at)
+    rows = usage_selectors.spent_ledger_entries_of_month(caller=page.caller, workspace_id=page.workspace.id, at=at)
     return stream_queryset_as_csv(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
 
 
@@ -82,9 +82,9 @@ def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 2
     at, now = _requested_month(page), timezone.now()
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
     workspace = page.workspace
-    month = month_usage.workspace_month_usage(**asked, at=at, cap_cents=workspace.monthly_spend_cap_cents)
-    days = month_usage.usage_by_day(**asked, at=at)
-    agents = month_usage.usage_by_agent(**asked, at=at, limit=MAX_AGENTS_SHOWN)
+    month = usage_selectors.workspace_month_usage(**asked, at=at, cap_cents=workspace.monthly_spend_cap_cents)
+    days = usage_selectors.usage_by_day(**asked, at=at)
+    agents = usage_selectors.usage_by_agent(**asked, at=at, limit=MAX_AGENTS_SHOWN)
     platforms = [each for each in month.totals["by_platform"] if each["platform"] != CORRECTION_PLATFORM]
     spent = sum(each["spend_cents"] for each in platforms)
     return page.render(
@@ -92,12 +92,14 @@ def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 2
         status=status,
         caps=caps,
         at=at.date(),
-        months=sorted({*month_usage.months_with_reservations(**asked), utc_month_of(now), utc_month_of(at)}, reverse=True),
+        months=sorted(
+            {*usage_selectors.months_with_reservations(**asked), utc_month_of(now), utc_month_of(at)}, reverse=True
+        ),
         is_now=utc_month_of(at) == utc_month_of(now),
         spend_cap=month.spend_cap,
         bar=BudgetBar.from_cap_status(month.spend_cap),
         totals=month.totals,
-        corrections=month_usage.approved_corrections_of_month(**asked, at=at)
+        corrections=usage_selectors.approved_corrections_of_month(**asked, at=at)
         if platforms != month.totals["by_platform"]
         else [],
         days=day_bars(days),
@@ -115,7 +117,7 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
     bill = MonthBill(page.workspace.id, month.period, billing_mode(), month.spend_cap, subscription)
     status_name, status_meaning = SUBSCRIPTION_STATUSES.get(subscription.status if subscription else "", ("", ""))
     pays = subscription is not None and subscription.pays_for_usage_at(now)
-    alarms = month_usage.unresolved_alarms_of_workspace(**asked, kinds=ALARM_KINDS_SHOWN_TO_OWNERS)
+    alarms = selectors.unresolved_alarms_of_workspace(**asked, kinds=ALARM_KINDS_SHOWN_TO_OWNERS)
     return {
         "is_paid": bill.mode == "paid",
         "bill": bill.projected_bill,

@@ -8,7 +8,7 @@ from billing.services.deleted_workspaces import cancel_subscriptions_of_deleted_
 from billing.services.ledger import (
     PriceAlreadyReserved,
     build_money_hold_writes,
-    lock_month_counters,
+    lock_month_counters_in_order,
     release_holds,
     run_writes_ending_holds,
     run_writes_with_money_holds,
@@ -31,7 +31,7 @@ __all__ = [
     "cancel_subscriptions_of_deleted_workspaces",
     "create_checkout_or_portal_session",
     "create_portal_session",
-    "lock_month_counters",
+    "lock_month_counters_in_order",
     "process_due_events",
     "propose_correction",
     "reconcile_billing",

@@ -179,7 +179,7 @@ def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) 
     return writes
 
 
-def lock_month_counters(
+def lock_month_counters_in_order(
     *, target_ids: Iterable[str], workspace_id: str, agent_ids: Iterable[str], due_times: Iterable[datetime]
 ) -> None:
     """Lock the ledger's counters of the months in which posts' money is reserved, and of those to which it moves.

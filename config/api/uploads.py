@@ -87,7 +87,7 @@ class ReceivedFile:
 
 
 class UploadInProgress:
-    """An uploaded file that is being written to disk; its first bytes show its type, which determines the maximum size."""
+    """A file in a request's body that is written to disk as it arrives; its first bytes determine its size limit."""
 
     def __init__(self, file: IO[bytes], filename: str, max_bytes_by_path: Callable[[Path | None], int]) -> None:
         self._file, self._path, self._filename = file, Path(file.name), filename

@@ -15,8 +15,8 @@ from agents.oauth.addresses import MCP_PATH, resource_url_at
 from agents.oauth.grants import end_grant_of_agent
 from auditlog.selectors import audit_entries_of_workspace
 from billing.caps import SpendCapStatus
-from billing.month_usage import agent_month_usage
 from billing.selectors import AgentPostCounts, agent_post_counts
+from billing.usage_selectors import agent_month_usage
 from config.api.caller import AgentMode, require_access, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
@@ -135,7 +135,7 @@ def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation=UPDATE)
-def stop_agent_from_posting(page: WorkspacePage, agent_id: str) -> HttpResponse:
+def limit_agent_to_dry_runs(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page of an agent: stop it by allowing it only dry runs; a checkbox also cancels its scheduled posts.
 
     An agent that is already stopped or revoked may still have scheduled posts.

@@ -58,7 +58,7 @@ class FairShares:
         room = {holder: self.shares.quick - self._in_flight[holder] for holder in self._quick if self.has_free_slot(holder)}
         return {holder: free for holder, free in room.items() if 4 * free >= self.shares.quick}
 
-    def holders_excluded_from_slow_jobs(self) -> set[str]:
+    def quick_or_full_holders(self) -> set[str]:
         """Return the accounts or receivers to exclude from a search for slow jobs: quick ones, and those at their limit."""
         return self._quick | {holder for holder in self._in_flight if not self.has_free_slot(holder)}
 

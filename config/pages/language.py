@@ -26,6 +26,11 @@ DATE_PATTERNS = {
 }
 
 
+def console_path_of_page(request: HttpRequest) -> str:
+    """Return the path of the operators' console if the requested page belongs to it, otherwise an empty string."""
+    return CONSOLE_PATH if request.path.startswith(CONSOLE_PATH) else ""
+
+
 class PageLanguageMiddleware:
     """The middleware that shows pages in the signed-in person's language, or in that of the Accept-Language header.
 

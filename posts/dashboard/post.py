@@ -57,7 +57,7 @@ def show_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         "posts/post.html",
         shown=shown,
         by=describe_creator(group),
-        events=webhooks.latest_events_of_post_group(**about),
+        events=webhooks.latest_events_of_post_group_oldest_first(**about),
         deliveries=webhooks.list_deliveries(**about).rows,
         now=timezone.now(),
         decision=page.request.GET.get("decision", ""),

@@ -134,7 +134,7 @@ class PublishLoop(WorkerLoop):
         free = self._free_places(platform)
         with self._lock:
             quick_places = self._shares.claimable_slots_by_quick_holder()
-            excluded = self._shares.holders_excluded_from_slow_jobs()
+            excluded = self._shares.quick_or_full_holders()
             free_for_slow = self._shares.free_slow_job_slots
             targets = [attempt.target for attempt in self._in_progress]
             slow_here = sum(each.platform == platform and not self._shares.is_quick(each.account_id) for each in targets)

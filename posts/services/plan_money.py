@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from billing import selectors as billing
 from billing.caps import SpendCapStatus
-from billing.services import lock_month_counters, release_holds, settle_holds
+from billing.services import lock_month_counters_in_order, release_holds, settle_holds
 from posts.models import PostTarget
 from posts.plan import GroupChange, Plan
 
@@ -46,7 +46,7 @@ def settle_or_release_holds(changes: Sequence[GroupChange]) -> None:
     agent_ids = {change.agent_id_for_caps or "" for change in changes}
     if due_times and (released or len(agent_ids) > 1):
         workspace_id = changes[0].after.workspace_id
-        lock_month_counters(target_ids=released, workspace_id=workspace_id, agent_ids=agent_ids, due_times=due_times)
+        lock_month_counters_in_order(target_ids=released, workspace_id=workspace_id, agent_ids=agent_ids, due_times=due_times)
     settle_holds(target_ids=_real_ids(target for change in changes for target in change.settles))
     release_holds(target_ids=released, failed=False)
     release_holds(target_ids=_real_ids(target for change in changes for target in change.failures), failed=True)

@@ -10,6 +10,7 @@ import polib
 import pytest
 from django.utils.translation import template
 
+from config.pages.sentences import _MESSAGES_OF_THE_API
 from tests.architecture.sources import ROOT, python_files
 
 LANGUAGES = ("de", "es")
@@ -153,6 +154,23 @@ def test_no_marked_message_is_missing_in_the_catalogues() -> None:
     for language in LANGUAGES:
         known = {entry.msgid.replace("%%", "%") for entry in catalogue(language)}
         assert {message for message in marked if message.replace("%%", "%") not in known} == set()
+
+
+def test_the_messages_of_api_errors_that_pages_show_are_marked() -> None:
+    """Pages show NotFound's messages, which are made of nouns, unless a request names the field that they are about."""
+    nouns = set()
+    for path in python_files():
+        calls = [node for node in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(node, ast.Call)]
+        for call in calls if path.parts[0] != "tests" else []:
+            nouns |= {keyword.value.value for keyword in call.keywords if keyword.arg == "noun"}  # type: ignore[attr-defined]
+            if getattr(call.func, "id", "") == "missing_or_foreign_id_error" and ast.unparse(call.args[0]) == "None":
+                nouns.add(ast.literal_eval(call.args[1]))
+    not_found = {f"There is no such {noun}." for noun in (*nouns, "workspace")}
+    marked = set(_MESSAGES_OF_THE_API)
+    written = (ROOT / "config" / "api" / "errors.py").read_text()
+
+    assert not_found - marked == set()
+    assert [text for text in marked - not_found if text not in written] == []
 
 
 @pytest.mark.parametrize("folder", FINISHED)

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from accounts.slots import WEEKDAYS
 from auditlog.selectors import audit_entries_of_workspace
-from billing.month_usage import workspace_month_bill, workspace_month_usage
+from billing.usage_selectors import workspace_month_bill, workspace_month_usage
 from config.api.caller import Caller, system_caller
 from config.jobs.claims import claim_due
 from posts.calendar_feed_selectors import targets_in_feed

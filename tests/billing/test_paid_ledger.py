@@ -103,7 +103,7 @@ class Books:
         refusal = error_of(partial(selectors.check_charges_against_caps, **asked, instead_of=instead_of or []))
         with transaction.atomic():
             locks: dict[str, Any] = {"workspace_id": self.workspace.pk, "agent_ids": [], "due_times": [due]}
-            services.lock_month_counters(target_ids=instead_of or [], **locks)
+            services.lock_month_counters_in_order(target_ids=instead_of or [], **locks)
             services.release_holds(target_ids=instead_of or [], failed=False)
             freed = self.counters().get(due.month, 0)
             met = error_of(partial(hold_costs, **asked))

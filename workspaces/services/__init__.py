@@ -37,7 +37,7 @@ from workspaces.services.workspaces import (
     load_workspace_for_export_and_record,
     lock_workspace,
     pause_workspace,
-    require_workspace_creator,
+    require_may_create_workspace_for_owner,
     resume_workspace,
     update_caps,
     update_name_and_timezone,

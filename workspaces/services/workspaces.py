@@ -54,7 +54,7 @@ def create_workspace(
     commit_pack_id. The caller is the future owner, or a workspace key of a workspace with the same owner.
     Raises Forbidden for another owner, ScopeMissing, ValidationFailed, Conflict (the owner has too many), PlanChanged.
     """
-    require_workspace_creator(caller, owner_user_id)
+    require_may_create_workspace_for_owner(caller, owner_user_id)
     if fields.setdefault("free_monthly_credit_cents", default_free_monthly_credit_cents()) > settings.MAX_FREE_CREDIT_CENTS:
         message = f"At most {settings.MAX_FREE_CREDIT_CENTS} cents of free credit a month."
         raise ValidationFailed.for_field("free_monthly_credit_cents", message, "max_value")
@@ -82,7 +82,7 @@ def create_workspace(
     return plan
 
 
-def require_workspace_creator(caller: Caller, owner_user_id: str) -> None:
+def require_may_create_workspace_for_owner(caller: Caller, owner_user_id: str) -> None:
     """Raise Forbidden, ScopeMissing or WorkspacePaused unless the caller may create workspaces for the given owner."""
     if caller.is_user:
         if caller.actor_id != owner_user_id:

@@ -20,7 +20,7 @@ class OAuthPlatform(Platform):
 
     errors: ClassVar[ErrorTranslator[Any]]
     required_settings: ClassVar[tuple[str, ...]] = ("CLIENT_ID", "CLIENT_SECRET")
-    renewed_with: ClassVar[str] = "refresh_token"  # the token that is exchanged for new ones
+    renewed_with: ClassVar[str | None] = "refresh_token"  # the token that is exchanged for new ones; None if none is
     # The tokens to revoke, in order; the refresh token first, because it could issue more.
     revoked_tokens: ClassVar[tuple[str, ...]] = ("refresh_token", "access_token")
 
@@ -85,6 +85,8 @@ class OAuthPlatform(Platform):
 
     def refresh_grant(self, grant: Grant) -> Grant:
         """Default for adapters of OAuth platforms: renew an account's tokens. Raises ReauthRequired, Transient."""
+        if self.renewed_with is None:
+            return super().refresh_grant(grant)
         answer = self.oauth_client().renew_tokens(grant.tokens[self.renewed_with])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, token_expiry(answer))

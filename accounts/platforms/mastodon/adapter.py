@@ -111,10 +111,6 @@ class Mastodon(Platform):
             raise ReauthRequired("The token opens another account than the one that was connected.")
         return identity
 
-    def refresh_grant(self, grant: Grant) -> Grant:
-        """Adapter method that raises ReauthRequired, because Mastodon's access tokens cannot be renewed."""
-        raise ReauthRequired("The account's server no longer accepts the access token.")
-
     def revoke_grant(self, grant: Grant) -> None:
         """Adapter method that revokes a Mastodon access token which was issued by OAuth.
 

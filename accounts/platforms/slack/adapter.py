@@ -59,6 +59,7 @@ class Slack(OAuthPlatform):
     methods = ("credentials", "oauth")
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send", "share"})
+    renewed_with = None
     revoked_tokens = ()  # a webhook is its owner's, and the app's token also serves the workspace's other channels
 
     def unavailable_reason(self, method: str) -> str | None:
@@ -110,10 +111,6 @@ class Slack(OAuthPlatform):
             return installation.check_and_identify_channel(
                 self._web_api(grant.tokens), grant.tokens["channel"], grant.external_id
             )
-
-    def refresh_grant(self, grant: Grant) -> Grant:
-        """Adapter method that raises ReauthRequired: neither Slack webhooks nor the app's tokens can be renewed."""
-        raise ReauthRequired("Access to a Slack channel cannot be renewed by the service.")
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Adapter method that takes the next step at Slack: post a message, or upload files and share them in the channel."""

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from agents.selectors import get_accessible_agent
 from billing.caps import SpendCapStatus
-from billing.month_usage import agent_month_usage, workspace_month_usage
 from billing.selectors import agent_post_counts, agent_spend_cap_status, workspace_spend_cap_status
 from billing.serializers import AgentUsageSerializer, SpendCapSerializer, UsageSerializer
+from billing.usage_selectors import agent_month_usage, workspace_month_usage
 from config.api.caller import Caller
 from config.api.serializers import shared_serializer_instance
 from config.mcp.answers import price_in_words

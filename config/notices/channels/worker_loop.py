@@ -39,7 +39,7 @@ class NoticeChannelsLoop(SendingLoop[ChannelMessage, AttemptResult]):
         limit = min(MAX_QUICK_CLAIMS, free, sum(quick_slots.values()))
         quick = claim_messages(messages.filter(channel__workspace__in=quick_slots), limit=limit)
         limit = min(MAX_SLOW_CLAIMS, free - len(quick), self._shares.free_slow_job_slots)
-        others = messages.exclude(channel__workspace__in=self._shares.holders_excluded_from_slow_jobs())
+        others = messages.exclude(channel__workspace__in=self._shares.quick_or_full_holders())
         return quick + claim_messages(others, limit=limit)
 
     def holder_key(self, row: ChannelMessage) -> str:

@@ -18,7 +18,7 @@ from auditlog.models import AuditEntry
 from billing import services
 from billing.caps import SpendCapStatus
 from billing.dashboard.charts import BudgetBar, day_bars
-from billing.month_usage import DayUsage, spent_ledger_entries_of_month
+from billing.usage_selectors import DayUsage, spent_ledger_entries_of_month
 from config.api.caller import Caller
 from config.db.ids import new_id
 from tests import factories

@@ -1,4 +1,4 @@
-"""Queries of a workspace's usage in a month: totals, bill, days, agents, single charges, and open billing alarms."""
+"""Queries of a workspace's usage in a month: totals, bill, days, agents, and single charges."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models import Count, QuerySet, Sum
 from agents.models import Agent
 from agents.selectors import get_accessible_agent
 from billing.caps import SpendCapStatus, UtcMonth, utc_month_of
-from billing.models import CORRECTION_PLATFORM, BillingAlarm, Correction, LedgerEntry, MonthCounter, Subscription, UsageTotal
+from billing.models import CORRECTION_PLATFORM, Correction, LedgerEntry, MonthCounter, Subscription, UsageTotal
 from billing.selectors import (
     agent_spend_cap_status,
     spent_ledger_entries,
@@ -122,7 +122,7 @@ def _totals(at: datetime, **holder: str) -> dict[str, Any]:
 
 
 def months_with_reservations(*, caller: Caller, workspace_id: str) -> list[date]:
-    """Return the months in which the workspace reserved money, spent or not, latest first. Raises ScopeMissing, NotFound."""
+    """Return the months for which a workspace has usage to show, latest first: those in which it reserved money."""
     require_access(caller, workspace_id, "usage.read", write=False)
     months = MonthCounter.objects.filter(holder_id=workspace_id).values_list("month", flat=True)
     return list(months.order_by("-month")[:MAX_MONTHS])
@@ -169,14 +169,6 @@ def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: in
     rows = list(sums.order_by("-cents", "-published", "agent_id")[:limit])
     names = dict(Agent.objects.filter(pk__in=[row[0] for row in rows]).values_list("pk", "name"))
     return [AgentShareOfUsage(agent_id, names.get(agent_id, ""), *map(int, figures)) for agent_id, *figures in rows]
-
-
-def unresolved_alarms_of_workspace(
-    *, caller: Caller, workspace_id: str, kinds: Iterable[BillingAlarm.Kind]
-) -> list[BillingAlarm]:
-    """Return the unresolved billing alarms of some kinds, shown with a workspace's usage. Raises ScopeMissing, NotFound."""
-    require_access(caller, workspace_id, "usage.read", write=False)
-    return list(BillingAlarm.objects.filter(kind__in=list(kinds), subject=workspace_id, resolved_at=None))
 
 
 def _days(period: UtcMonth) -> Iterable[date]:
