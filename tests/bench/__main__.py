@@ -11,7 +11,20 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import api, deliveries, delivery_drains, drains, mcp, memory, outages, publishing, scale, starting, texts
+from tests.bench import (
+    api,
+    deliveries,
+    delivery_drains,
+    drains,
+    mcp,
+    memory,
+    outages,
+    pages,
+    publishing,
+    scale,
+    starting,
+    texts,
+)
 from tests.bench.measure import Row, table
 from tests.bench.service import Service, running
 from tests.chaos.stack import CannotRun
@@ -25,8 +38,11 @@ ON_THE_SERVICE: dict[str, Callable[[Service], list[Row]]] = {
     "memory": memory.rows,
     "api": api.rows,
     "mcp": mcp.rows,
+    "pages": pages.rows,
 }
 ALONE: dict[str, Callable[[], list[Row]]] = {"start": starting.rows, "texts": texts.rows, "scale": scale.rows}
+
+ON_POSTGRES_ONLY = ("outages", "pages", "scale")
 
 
 def main(arguments: list[str]) -> int:
@@ -48,7 +64,7 @@ def main(arguments: list[str]) -> int:
 
 def _measured(wanted: list[str], *, embedded: bool) -> list[Row]:
     rows: list[Row] = []
-    on_service = [name for name in ON_THE_SERVICE if name in wanted and not (embedded and name == "outages")]
+    on_service = [name for name in ON_THE_SERVICE if name in wanted and not (embedded and name in ON_POSTGRES_ONLY)]
     if on_service:
         home = Path(tempfile.mkdtemp(prefix="bench-"))
         home.chmod(0o755)  # PostgreSQL runs as a user of its own
@@ -59,7 +75,7 @@ def _measured(wanted: list[str], *, embedded: bool) -> list[Row]:
                 rows += _timed(name, lambda name=name: ON_THE_SERVICE[name](service))  # type: ignore[misc]
         shutil.rmtree(home, ignore_errors=True)
     for name in ALONE:
-        if name in wanted and not (embedded and name == "scale"):
+        if name in wanted and not (embedded and name in ON_POSTGRES_ONLY):
             rows += _timed(name, ALONE[name])
     return rows
 

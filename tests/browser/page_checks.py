@@ -34,8 +34,10 @@ FIND_OVERFLOW = """() => {
     .filter((each) => each.getBoundingClientRect().right > width + 1 && !clipped(each))
     .map((each) => each.outerHTML.slice(0, 160)).slice(0, 3).concat("the page is wider than the screen");
 }"""
-AXE = """async () => {
-  const found = await axe.run(document, { resultTypes: ["violations"], preload: false });
+# Rules that depend on the colours; all others find the same in light and in dark.
+COLOUR_RULES = ["color-contrast", "link-in-text-block"]
+AXE = """async (runOnly) => {
+  const found = await axe.run(document, { resultTypes: ["violations"], preload: false, ...(runOnly && { runOnly }) });
   return found.violations.map((each) => ({
     impact: each.impact, rule: each.id, help: each.help, nodes: each.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)),
   }));
@@ -90,18 +92,20 @@ class PageChecker:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.evaluate(STOP_ANIMATIONS)
             page.screenshot(path=self._screenshots / f"{name}_{kind}.png", full_page=True)
-            wrong += [f"{kind}: {each}" for each in [*page.evaluate(FIND_OVERFLOW), *self._accessibility_violations(page)]]
+            rules = COLOUR_RULES if scheme == "dark" else None
+            found = [*page.evaluate(FIND_OVERFLOW), *self._accessibility_violations(page, rules)]
+            wrong += [f"{kind}: {each}" for each in found]
         page.set_viewport_size(WIDE)
         page.emulate_media(color_scheme="light")
         assert not wrong, f"{name} at {page.url}:\n" + "\n".join(map(str, wrong))
 
-    def _accessibility_violations(self, page: Page) -> list[dict[str, Any]]:
-        """Return what axe-core finds, whatever its impact; nothing if it is not installed."""
+    def _accessibility_violations(self, page: Page, rules: list[str] | None) -> list[dict[str, Any]]:
+        """Return what axe-core finds by these rules or by all, whatever the impact; nothing if it is not installed."""
         if self.axe is None:
             return []
         if not page.evaluate("'axe' in window"):
             page.evaluate(f"() => {{ {self.axe.read_text()} }}")
-        found: list[dict[str, Any]] = page.evaluate(AXE)
+        found: list[dict[str, Any]] = page.evaluate(AXE, rules)
         return found
 
 
