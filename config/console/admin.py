@@ -25,7 +25,7 @@ from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import ChannelMessage, Digest, NewsCursor, Notice, NoticeChannel, NoticeChoice
 from config.pages.admin import ReadOnlyAdmin, WaitingJobFilter
-from config.pages.admin_actions import ReturnToListAfterActionAdmin, requires_confirmation
+from config.pages.admin_actions import ReturnAfterActionAdmin, requires_confirmation
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -149,7 +149,7 @@ def _asks(name: str, warning: StrOrPromise) -> Any:
 
 
 @admin.register(PeriodicTask)
-class CeleryBeatScheduleAdmin(ReturnToListAfterActionAdmin, PeriodicTaskAdmin):
+class CeleryBeatScheduleAdmin(ReturnAfterActionAdmin, PeriodicTaskAdmin):
     """The admin table of Celery beat's periodic tasks; the beat applies changes within seconds."""
 
     enable_tasks = _asks("enable_tasks", _("The beat starts these tasks again at their times."))

@@ -6,16 +6,20 @@ import functools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
+from django.contrib.admin.templatetags.admin_urls import admin_urlname
+from django.contrib.admin.utils import quote
 from django.contrib.auth import get_permission_codename
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.module_loading import import_string
 
 from config.api.caller import Caller, WorkspaceStatus, operator_caller
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 Action = Callable[..., HttpResponseBase | None]
+FROM_ROW = "from_row"  # the field that names the row on whose page an action was started
 PRESERVED_FILTERS = "_changelist_filters"  # Django's name for the query of the list that a row's page was opened from
 
 
@@ -65,8 +70,9 @@ def requires_confirmation(warning: StrOrPromise, form_class: type[forms.Form] = 
                 "rows": rows,
                 "form": form,
                 "action": action.__name__,
-                "came_from": _list_that_was_left(request),
+                "came_from": _page_that_was_left(request, model_admin),
                 "changelist_filters": request.POST.get(PRESERVED_FILTERS, ""),
+                "from_row": request.POST.get(FROM_ROW, ""),
             }
             return TemplateResponse(request, "admin/confirm_action.html", shown)
 
@@ -75,26 +81,29 @@ def requires_confirmation(warning: StrOrPromise, form_class: type[forms.Form] = 
     return decorate
 
 
-def _list_that_was_left(request: HttpRequest) -> str:
-    """Return the address of the admin list from which an action was started, with its filters, search and page.
+def _page_that_was_left(request: HttpRequest, model_admin: admin.ModelAdmin) -> str:
+    """Return the address of the admin list or of the row's page from which an action was started.
 
-    An action that was started on a row's page names the filters of the list before it in a field, as Django does.
+    The list has its filters, search and page. The page of a row names the filters of the list before it, as Django does.
     """
-    filters = request.POST.get(PRESERVED_FILTERS, "")
-    return f"{request.path}?{filters}" if filters else request.get_full_path()
+    row, filters = request.POST.get(FROM_ROW, ""), request.POST.get(PRESERVED_FILTERS, "")
+    if not row:
+        return request.get_full_path()
+    path = reverse(admin_urlname(model_admin.opts, "change"), args=[quote(row)], current_app=model_admin.admin_site.name)  # type: ignore[arg-type]
+    return f"{path}?{urlencode({PRESERVED_FILTERS: filters})}" if filters else path
 
 
-class ReturnToListAfterActionAdmin(admin.ModelAdmin):
-    """Mixin of a ModelAdmin that returns to the list after an admin action, with the same filters, search and page."""
+class ReturnAfterActionAdmin(admin.ModelAdmin):
+    """Mixin of a ModelAdmin that returns after an admin action to the page on which it was started."""
 
     def response_action(  # type: ignore[override]  # the stubs are those of a later Django
         self, request: HttpRequest, queryset: QuerySet[Any]
     ) -> HttpResponse | None:
         answer = super().response_action(request, queryset)
-        return redirect(_list_that_was_left(request)) if isinstance(answer, HttpResponseRedirect) else answer
+        return redirect(_page_that_was_left(request, self)) if isinstance(answer, HttpResponseRedirect) else answer
 
 
-class OperatorActionAdmin(ReturnToListAfterActionAdmin):
+class OperatorActionAdmin(ReturnAfterActionAdmin):
     """Base ModelAdmin of tables with admin actions: only operators with Django's change permission may run them."""
 
     def has_operate_permission(self, request: HttpRequest) -> bool:

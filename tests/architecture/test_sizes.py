@@ -1,4 +1,4 @@
-"""Files and functions stay below the size limits."""
+"""Files, functions and the scripts of the pages stay below the size limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import ast
 
 from tests.architecture.sources import ROOT, python_files
 
-FILE_LINES, FUNCTION_LINES = 300, 50
+FILE_LINES, FUNCTION_LINES, SCRIPT_LINES = 300, 50, 600
+SCRIPT_FOLDERS = {"config", "posts", "media", "accounts", "workspaces", "templates"}
 
 
 def test_no_file_is_long() -> None:
@@ -26,3 +27,11 @@ def test_no_function_is_long() -> None:
                     long[f"{path}: {node.name}"] = lines
 
     assert long == {}
+
+
+def test_the_scripts_of_all_pages_together_are_short() -> None:
+    """All scripts of the dashboard, of the API's reference and of the service worker count."""
+    scripts = [path for path in ROOT.glob("*/**/*.js") if path.relative_to(ROOT).parts[0] in SCRIPT_FOLDERS]
+
+    assert len(scripts) >= 8
+    assert sum(len(path.read_text().splitlines()) for path in scripts) < SCRIPT_LINES

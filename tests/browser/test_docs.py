@@ -14,3 +14,6 @@ def test_the_reference_is_readable_on_a_phone_and_in_the_dark(open_page: OpenPag
     operation.get_by_role("button").first.click()
     expect(operation.get_by_text("Request body", exact=True)).to_be_visible()
     checker.check(page, "docs")
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("html")).to_have_class("dark-mode")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(28, 32, 34)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.full_workspace import FullWorkspace
 from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
 
@@ -13,9 +14,11 @@ def test_a_page_is_opened_by_a_part_of_its_name(open_page: OpenPage, workspace: 
     page = home_of(workspace, open_page)
     page.keyboard.press("Control+k")
     checker.check(page, "go-to")
-    page.keyboard.type("webh")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Webhooks", level=1)).to_be_visible()
+    for typed, name in (("webh", "Webhooks"), ("memb", "Members")):
+        page.keyboard.press("Control+k")
+        page.keyboard.type(typed)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
 
 
 def test_the_arrow_keys_choose_among_the_pages(open_page: OpenPage, workspace: Workspace) -> None:
@@ -51,6 +54,16 @@ def test_single_keys_do_nothing_where_one_writes(open_page: OpenPage, workspace:
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_hidden()
     expect(page.get_by_label("Text for all accounts")).to_have_value("Unfinished")
+
+
+def test_single_keys_work_beside_a_closed_form(open_page: OpenPage, full_workspace: FullWorkspace) -> None:
+    """An approvals page has a field for the reason of a refusal, which is hidden until it is wanted."""
+    page = open_page(f"/dashboard/workspaces/{full_workspace.workspace.id}/approvals")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    expect(page.get_by_role("heading", name="New post", level=1)).to_be_visible()
 
 
 def home_of(workspace: Workspace, open_page: OpenPage, page: Page | None = None) -> Page:

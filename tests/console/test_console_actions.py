@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib import admin
+from django.contrib.admin.utils import quote
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
@@ -50,17 +52,22 @@ def test_every_action_says_what_it_will_do_and_changes_nothing_before(
     assert AuditEntry.objects.count() == entries
 
 
-def test_an_action_on_a_rows_page_leads_back_to_the_list_with_its_filters(operator: Client, workspace: Workspace) -> None:
+def test_an_action_on_a_rows_page_leads_back_to_that_page(operator: Client, workspace: Workspace) -> None:
     filters = "status__exact=active&q=" + workspace.name[:3]
-    path = reverse("admin:workspaces_workspace_changelist")
-    page = operator.get(reverse("admin:workspaces_workspace_change", args=[workspace.pk]), {"_changelist_filters": filters})
+    row, rows = (
+        reverse("admin:workspaces_workspace_change", args=[workspace.pk]),
+        reverse("admin:workspaces_workspace_changelist"),
+    )
+    page = operator.get(row, {"_changelist_filters": filters})
     fields = {"action": "pause", "_selected_action": workspace.pk, "index": "0", "_changelist_filters": filters}
     assert page.context["changelist_filters"] == filters
-    asking = operator.post(path, fields)
+    assert f'name="from_row" value="{workspace.pk}"' in page.text
+    asking = operator.post(rows, {**fields, "from_row": workspace.pk})
 
-    assert asking.context["came_from"] == f"{path}?{filters}"
-    assert asking.context["changelist_filters"] == filters
-    answer = operator.post(path, {**fields, "confirmed": "yes"})
-    assert answer["Location"] == f"{path}?{filters}"
+    came_from = f"{reverse('admin:workspaces_workspace_change', args=[quote(workspace.pk)])}?{urlencode({'_changelist_filters': filters})}"
+    assert asking.context["came_from"] == came_from
+    assert (asking.context["from_row"], asking.context["changelist_filters"]) == (workspace.pk, filters)
+    answer = operator.post(rows, {**fields, "from_row": workspace.pk, "confirmed": "yes"})
+    assert answer["Location"] == came_from
     workspace.refresh_from_db()
     assert workspace.status == "paused"

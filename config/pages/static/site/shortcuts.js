@@ -10,11 +10,12 @@ const keysAlone = goTo.querySelector("input[type=checkbox]");
 const opener = document.querySelector(".go-to");
 opener.hidden = false;
 opener.addEventListener("click", () => goTo.showModal());
-for (const link of [...document.querySelectorAll("#menu a"), ...document.querySelectorAll("#workspaces a")]) {
+const listed = [...document.querySelectorAll("#menu a"), ...document.querySelectorAll("#workspaces a")].map((link) => {
   const item = document.createElement("li");
   item.append(link.cloneNode(true));
-  list.append(item);
-}
+  return item;
+});
+list.prepend(...listed); // before the pages that no menu names
 keysAlone.checked = localStorage.getItem("keys-alone") !== "off";
 keysAlone.addEventListener("change", () => localStorage.setItem("keys-alone", keysAlone.checked ? "on" : "off"));
 
@@ -34,9 +35,10 @@ goTo.addEventListener("keydown", (event) => {
 });
 goTo.addEventListener("close", () => { filter.value = ""; filter.dispatchEvent(new Event("input")); });
 
+const isWriting = () => [...document.querySelectorAll("main textarea")].some((field) => field.checkVisibility());
 document.addEventListener("keydown", (event) => {
   const command = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
-  const alone = keysAlone.checked && !document.querySelector("main textarea") && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("input:not([type=checkbox]), textarea, select, dialog");
+  const alone = keysAlone.checked && !isWriting() && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("input:not([type=checkbox]), textarea, select, dialog");
   const link = alone && document.querySelector(`#menu a[aria-keyshortcuts="${CSS.escape(event.key)}"]`);
   if (command || (alone && event.key === "?")) goTo.open || goTo.showModal();
   else if (link) link.click();
