@@ -1,4 +1,4 @@
-"""Actions of the operators' console: each asks before it changes something, and leads back to the list that one left."""
+"""Actions of the operators' console: each asks before it changes something, and leads back to the page that one left."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def test_an_action_on_a_rows_page_leads_back_to_that_page(operator: Client, work
     assert f'name="from_row" value="{workspace.pk}"' in page.text
     asking = operator.post(rows, {**fields, "from_row": workspace.pk})
 
-    came_from = f"{reverse('admin:workspaces_workspace_change', args=[quote(workspace.pk)])}?{urlencode({'_changelist_filters': filters})}"
+    there = reverse("admin:workspaces_workspace_change", args=[quote(workspace.pk)])
+    came_from = f"{there}?{urlencode({'_changelist_filters': filters})}"
     assert asking.context["came_from"] == came_from
     assert (asking.context["from_row"], asking.context["changelist_filters"]) == (workspace.pk, filters)
     answer = operator.post(rows, {**fields, "from_row": workspace.pk, "confirmed": "yes"})

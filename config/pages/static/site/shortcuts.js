@@ -10,7 +10,7 @@ const keysAlone = goTo.querySelector("input[type=checkbox]");
 const opener = document.querySelector(".go-to");
 opener.hidden = false;
 opener.addEventListener("click", () => goTo.showModal());
-const listed = [...document.querySelectorAll("#menu a"), ...document.querySelectorAll("#workspaces a")].map((link) => {
+const listed = [...document.querySelectorAll("#menu li a"), ...document.querySelectorAll("#workspaces a")].map((link) => {
   const item = document.createElement("li");
   item.append(link.cloneNode(true));
   return item;
