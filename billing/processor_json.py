@@ -81,7 +81,7 @@ class SubscriptionState:
 
     @property
     def may_still_charge(self) -> bool:
-        """Return whether the payment processor may still charge for this subscription (true until it has ended)."""
+        """Return whether the processor may still charge, by the status in a subscription's JSON: not once it has ended."""
         return self.status not in ENDED_STATUSES
 
 

@@ -78,7 +78,7 @@ def scan_for_malware(path: Path) -> NoMalwareFoundResult:
     return NoMalwareFoundResult("clean", _engine(clamd))
 
 
-def find_too_low_scanner_limits() -> list[str]:
+def scan_largest_upload_as_test() -> list[str]:
     """Test the malware scanning of the largest upload; returns descriptions of the scanner's size limits that are too low.
 
     Takes some seconds if uploads of hundreds of megabytes are allowed. Raises OSError if the scanner does not answer.

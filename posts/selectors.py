@@ -160,7 +160,7 @@ def search_posts(
     )
 
 
-def tags_of_posts(group_ids: Sequence[str]) -> dict[str, list[str]]:
+def tags_by_post_group_id(group_ids: Sequence[str]) -> dict[str, list[str]]:
     """Query the tags of several post groups: a dict by post group id, without the groups that have no tags."""
     rows = PostGroup.objects.filter(pk__in=group_ids, metadata__has_key=TAGS_KEY).values_list("pk", "metadata")
     return {pk: tags_of_metadata(metadata) for pk, metadata in rows}

@@ -86,7 +86,7 @@ urlpatterns = [
         post.retry_failed_and_selected_unconfirmed_targets,
         name="post-retry",
     ),
-    path(f"{WORKSPACE_PATH}/posts/<str:post_group_id>/fix", post.copy_failed_targets_to_new_draft, name="post-fix"),
+    path(f"{WORKSPACE_PATH}/posts/<str:post_group_id>/fix", post.copy_failed_targets_to_draft_post, name="post-fix"),
     path(f"{WORKSPACE_PATH}/posts/<str:post_group_id>/resolve", post.resolve_unconfirmed_target, name="post-resolve"),
     path(f"{WORKSPACE_PATH}/posts/<str:post_group_id>/reschedule", post.reschedule_post, name="post-reschedule"),
     path(f"{WORKSPACE_PATH}/posts/<str:post_group_id>/duplicate", post.copy_post_to_new_draft, name="post-duplicate"),

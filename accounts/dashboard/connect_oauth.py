@@ -73,7 +73,7 @@ def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
             choice = request.POST.get("choice", "")
             attached = services.attach_chosen_account(caller=caller, state=state, code=code, choice=choice)
             return _attached(request, attached)
-        returned = services.exchange_code_after_return(caller=caller, state=state, code=code)
+        returned = services.exchange_code_for_account_choices(caller=caller, state=state, code=code)
         if returned.attached_account:
             return _attached(request, returned.attached_account)
         accounts = [connection.identity for connection in returned.connections]

@@ -15,7 +15,7 @@ from accounts.services.oauth_completion import (
     AccountChoices,
     attach_chosen_account,
     complete_connection,
-    exchange_code_after_return,
+    exchange_code_for_account_choices,
 )
 from accounts.services.pace import delay_posts_to_account, reserve_publishing_times
 from accounts.services.people import find_people

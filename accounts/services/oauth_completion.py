@@ -83,7 +83,7 @@ def complete_connection(
     return _attach(caller, attempt, connections, choice or connections[0].identity.external_id)
 
 
-def exchange_code_after_return(*, caller: Caller, state: str, code: str) -> ReturnedConnectionAttempt:
+def exchange_code_for_account_choices(*, caller: Caller, state: str, code: str) -> ReturnedConnectionAttempt:
     """Begin to complete an OAuth connection after the browser's return: exchange the code; returns the accounts to choose.
 
     Attaches nothing. If the code was used before and its only account is attached, returns that account. Raises
@@ -103,9 +103,9 @@ def attach_chosen_account(*, caller: Caller, state: str, code: str, choice: str)
     """Connect to the workspace the account that a person chose or confirmed after OAuth, and return it.
 
     If the login's only account is already attached, returns that account, whatever `choice` is. Raises ValidationFailed
-    (choice), and the errors of `exchange_code_after_return`.
+    (choice), and the errors of `exchange_code_for_account_choices`.
     """
-    returned = exchange_code_after_return(caller=caller, state=state, code=code)
+    returned = exchange_code_for_account_choices(caller=caller, state=state, code=code)
     return returned.attached_account or _attach(caller, returned.attempt, returned.connections, choice)
 
 

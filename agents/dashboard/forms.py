@@ -63,7 +63,7 @@ def scope_checkboxes_field(labels: Mapping[str, StrOrPromise], label: StrOrPromi
     return forms.MultipleChoiceField(label=label, choices=choices, widget=forms.CheckboxSelectMultiple)
 
 
-class ApiKeyForm(forms.Form):
+class WorkspaceApiKeyForm(forms.Form):
     """The dashboard form to create a workspace API key: name, scopes (permissions), last valid day, allowed networks.
 
     The key expires at the end of that day in the workspace's time zone.

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from agents import selectors, services
-from agents.dashboard.forms import ApiKeyForm
+from agents.dashboard.forms import WorkspaceApiKeyForm
 from agents.models import ApiKey
 from config.api.caller import require_access, require_recent_sign_in
 from config.api.errors import ApiError, missing_or_foreign_id_error
@@ -37,7 +37,7 @@ def create_api_key(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the form of a new API key and create the key on POST. Only that response shows the key's token."""
     require_access(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
-    form = ApiKeyForm(page.request.POST or None, zone=page.zone)
+    form = WorkspaceApiKeyForm(page.request.POST or None, zone=page.zone)
     if page.request.method != "POST":
         return page.render("agents/key_new.html", form=form)
     if not form.is_valid():

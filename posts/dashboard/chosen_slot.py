@@ -53,7 +53,7 @@ class ChosenSlot:
         taken = taken_slots([self.account.id], (self.at, self.at + timedelta(seconds=1)))
         return bool(taken) or not is_coming_slot_of_account(self.account, self.at)
 
-    def assign_to_post(self, post: PostInput) -> PostInput:
+    def copy_of_post_in_this_slot(self, post: PostInput) -> PostInput:
         """Return a copy of the post to create in which the target of this account takes this ChosenSlot."""
         targets = tuple(
             replace(each, scheduled_at=self.at, slot="next") if each.connected_account_id == self.account.id else each

@@ -239,7 +239,7 @@ def _write(composer: Composer, how: str, at: datetime | None, slot: ChosenSlot |
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE, "metadata": metadata or {}}
         data = validated_page_input(CreatePostSerializer, body | _scheduled_at_field(at))
         post = PostInput.from_request(data)
-        return services.create_post(caller=caller, post=slot.assign_to_post(post) if slot else post).group
+        return services.create_post(caller=caller, post=slot.copy_of_post_in_this_slot(post) if slot else post).group
     data = validated_page_input(UpdatePostSerializer, body | _changed_scheduled_at(group, how, at))
     edit = edit_keeping_taken_slots(group, replace(PostEdit.from_request(data), metadata=metadata))
     changed = services.update_post(

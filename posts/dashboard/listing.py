@@ -58,7 +58,7 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
         **post_filters_from_query(page),
     )
     reasons = _failure_reasons([each.id for each in found.rows if each.status in STATUSES_WITH_REASONS])
-    tags = selectors.tags_of_posts([each.id for each in found.rows])
+    tags = selectors.tags_by_post_group_id([each.id for each in found.rows])
     marks = AccountMarks(page, (target for post in found.rows for target in post.targets))
     rows = []
     for post in found.rows:

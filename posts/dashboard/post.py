@@ -89,7 +89,7 @@ def retry_failed_and_selected_unconfirmed_targets(page: WorkspacePage, post_grou
 
 
 @workspace_page("POST", operation="posts.create")
-def copy_failed_targets_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def copy_failed_targets_to_draft_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action on a post's page that copies the post for the accounts where it failed, and opens the draft."""
     group = get_post_group_of_workspace(page, post_group_id)
     failed = {target.account_id for target in group.targets.all() if target.status == TargetStatus.FAILED}

@@ -54,7 +54,7 @@ class SeriesEdit:
         return [name for name in ("exdates", "name", "post", "rrule", "status") if getattr(self, name) is not None]
 
     @property
-    def changes_posts(self) -> bool:
+    def changes_content_or_recurrence(self) -> bool:
         """Return whether the edit changes the posts that the series will make: their content, or when they are published."""
         return any(value is not None for value in (self.post, self.rrule, self.exdates))
 
@@ -142,13 +142,13 @@ def update_series(*, caller: Caller, series_id: str, edit: SeriesEdit, dry_run: 
             series.name = edit.name
         if edit.status is not None:
             series.status = Series.Status(edit.status)
-        if edit.changes_posts:
+        if edit.changes_content_or_recurrence:
             series.post = series.post if edit.post is None else _with_defaults(edit.post)
             series.rrule = series.rrule if edit.rrule is None else edit.rrule
             series.exdates = series.exdates if edit.exdates is None else sorted(set(edit.exdates))
             series.revision += 1
         _require_schedule_scope(caller, series, dry_run=dry_run)
-        if edit.changes_posts or edit.status == Series.Status.ACTIVE:
+        if edit.changes_content_or_recurrence or edit.status == Series.Status.ACTIVE:
             assets |= _check_post(caller, series, _first_occurrence(series), dry_run=dry_run)
         if edit.apply_to_scheduled:
             series.applied_revision = series.revision

@@ -55,8 +55,8 @@ def request_url(kind: str, destination: Mapping[str, str]) -> str:
     return destination["url"]
 
 
-def body_with_destination(kind: str, destination: Mapping[str, str], body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON of a message to a notice channel, with what its URL lacks of the destination: Telegram's chat."""
+def message_body_with_telegram_chat(kind: str, destination: Mapping[str, str], body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a notice's JSON as it is sent to a channel's destination: for Telegram with `chat_id`, otherwise unchanged."""
     return {"chat_id": destination["chat_id"], **body} if kind == ChannelKind.TELEGRAM else {**body}
 
 

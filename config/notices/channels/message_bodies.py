@@ -20,7 +20,7 @@ TEST_EVENT = "test"
 def build_body(queued: ChannelMessage, message: MailMessage) -> dict[str, Any]:
     """Return the body of a message to a notice channel, as JSON; `queued` is the row that will contain it.
 
-    It has nothing of the channel's destination, which may be unreadable; `body_with_destination` adds that at sending.
+    It has nothing of the channel's destination, which may be unreadable: `message_body_with_telegram_chat` adds that.
     """
     channel = queued.channel
     if channel.kind == ChannelKind.SLACK:

@@ -22,7 +22,7 @@ from config.jobs.backoff import retry_pause_from_list
 from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from config.notices.channels.answers import AttemptResult, MessageVerdict, result_of_attempt
-from config.notices.channels.destinations import body_with_destination, request_url
+from config.notices.channels.destinations import message_body_with_telegram_chat, request_url
 from config.notices.channels.message_bodies import build_body, webhook_event_name
 from config.notices.models import ChannelKind, ChannelMessage, NoticeChannel, NoticeKind
 from webhooks.sender import AttemptOutcome, DeliveryRequest
@@ -97,7 +97,7 @@ def build_request_or_result(
         return AttemptResult(MessageVerdict.GIVE_UP, "No attempt was finished.")
     try:
         destination = channel.destination
-        body = orjson.dumps(body_with_destination(channel.kind, destination, message.body or {}))
+        body = orjson.dumps(message_body_with_telegram_chat(channel.kind, destination, message.body or {}))
         url = request_url(channel.kind, destination)
     except SealedValueError as error:
         logger.error("The notice %s cannot be sent: %s", message.pk, error)
