@@ -27,6 +27,7 @@ from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import validated_page_input
 from posts.dashboard.insertable_texts import InsertableTexts
 from posts.dashboard.people_to_mention import PeopleToMention
+from posts.dashboard.refusal_forecast import sentence_if_caps_refuse
 from posts.dashboard.submit_buttons import SubmitButton, submit_buttons
 from posts.dashboard.thread_fields import ThreadFocus, apply_thread_button
 from posts.models import ComposerDraft, PostGroup
@@ -153,6 +154,8 @@ class Composer:
         """Render the composer page, or one of the partial templates that replace parts of it."""
         validation = self.validation  # must be read first: it may add problems
         self.problems = list(dict.fromkeys(self.problems))
+        now, workspace_id = timezone.now(), self.page.workspace.id
+        due = next((each for each in self.schedule.instants if each), now)
         return self.page.render(
             template,
             status=status,
@@ -160,7 +163,8 @@ class Composer:
             checks=self.checked_targets,
             errors=len(validation.errors) if validation else 0,
             cost_cents=validation.estimated_cost_cents if validation else 0,
-            spend=workspace_spend_cap_status(workspace_id=self.page.workspace.id, at=timezone.now()),
+            spend=workspace_spend_cap_status(workspace_id=workspace_id, at=now),
+            refusal=validation and sentence_if_caps_refuse(validation, workspace_id=workspace_id, group=self.group, due=due),
         )
 
     @property
