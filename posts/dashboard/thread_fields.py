@@ -46,8 +46,9 @@ def apply_thread_button(
 ) -> ThreadFocus:
     """Change the thread of a post target as a button of the composer says: add, remove, up, down or split.
 
-    `place` is the number of the further post, from 0. Splitting divides each text that is too long, and the target then has a
-    text of its own if its first post was divided. An unknown button or place changes nothing. Returns what gets the focus.
+    `number` only numbers the posts again, after they were dragged. `place` is the number of the further post, from 0.
+    Splitting divides each text that is too long, and the target then has a text of its own if its first post was divided. An
+    unknown button or place changes nothing. Returns what gets the focus.
     """
     rules = capabilities.thread
     target["options"], texts = separate_thread_from_options(capabilities, target["options"])
@@ -71,7 +72,7 @@ def apply_thread_button(
 
 
 def _focus_after(change: str, index: int, count: int) -> ThreadFocus:
-    """Return what gets the focus after a button of a thread: what it changed, its neighbour, or the button itself."""
+    """Return what gets the focus after a button of a thread: what it changed, its neighbour, itself or nothing."""
     match change:
         case "up" if index > 1:
             return ThreadFocus("up", index - 1)
@@ -85,6 +86,8 @@ def _focus_after(change: str, index: int, count: int) -> ThreadFocus:
             return ThreadFocus("text", min(index, count - 1))
         case "add" if count:
             return ThreadFocus("text", count - 1)
+        case "number":
+            return ThreadFocus("", 0)
     return ThreadFocus("split" if change == "split" else "add", 0)
 
 

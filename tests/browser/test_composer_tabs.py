@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Workspace
 from tests.browser.test_composer import open_tab
+from tests.browser.test_drafts import expect_saved
 from tests.browser.ways_of_use import TOUCH
 from tests.media.pictures import jpeg, png
 
@@ -123,6 +125,39 @@ def test_a_long_text_becomes_a_thread(open_page: OpenPage, workspace: Workspace,
     page.get_by_role("button", name="Remove part 2").click()
     expect(page.get_by_label("Part 3 of the thread")).to_have_count(0)
     expect(second).not_to_have_value("And a last word")
+
+
+def test_the_parts_of_a_thread_are_dragged(open_page: OpenPage, workspace: Workspace) -> None:
+    # Nothing has to be scrolled on so high a screen: Chromium starts no drag if the page scrolls after the press.
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", viewport={"width": 1280, "height": 1800})
+    page.get_by_label("Text for all accounts").fill("First")
+    choose(page, "Bluesky")
+    open_tab(page, "Bluesky")
+    page.get_by_role("button", name="Make it a thread").click()
+    for number, text in ((2, "two"), (3, "three"), (4, "four")):
+        page.get_by_label(f"Part {number} of the thread").fill(text)
+        if number < 4:
+            page.get_by_role("button", name="Add a part").click()
+    parts = page.locator(".thread > .field")
+    parts.nth(2).locator(".grip").drag_to(parts.nth(0).locator("textarea"))
+    expect_parts(page, "four", "two", "three")
+    parts.nth(0).locator(".grip").drag_to(parts.nth(1).locator("textarea"))
+    expect_parts(page, "two", "four", "three")
+    last, third = page.get_by_label("Part 4 of the thread"), page.get_by_label("Part 3 of the thread")
+    last.select_text()
+    last.drag_to(third, source_position={"x": 20, "y": 18})
+    expect(third).to_have_value(re.compile("four.*three|three.*four"))  # a selected text is moved alone
+    page.get_by_role("button", name="Remove part 4").click()
+    expect_saved(page)
+    page.reload()
+    expect(parts).to_have_count(2)
+    expect(page.locator("#check .segment")).to_have_count(3)
+
+
+def expect_parts(page: Page, *texts: str) -> None:
+    """Expect these parts of a thread after the first, and that they are numbered in this order."""
+    for number, text in enumerate(texts, start=2):
+        expect(page.get_by_label(f"Part {number} of the thread")).to_have_value(text)
 
 
 def test_a_thread_is_written_by_touch(open_page: OpenPage, workspace: Workspace) -> None:

@@ -43,18 +43,22 @@ document.addEventListener("click", (event) => {
   field.dispatchEvent(new Event("input", { bubbles: true }));
 });
 
-// A picture that is dragged onto another one takes its place; its alt text stays with it.
+// A picture that is dragged onto another one takes its place; its alt text stays with it. So does a part of a thread, whose
+// labels and buttons the server then numbers again. A selected text that is dragged is neither.
+const MOVABLE = ".attached > li, .thread > .field";
 let dragged = null;
-document.addEventListener("dragstart", ({ target }) => { dragged = target.closest?.(".attached > li"); });
+document.addEventListener("dragstart", ({ target }) => { dragged = target.draggable ? target.closest(MOVABLE) : null; });
 document.addEventListener("dragend", () => { dragged = null; });
 for (const kind of ["dragover", "drop"]) {
   document.addEventListener(kind, (event) => {
     if (!dragged) return;
     event.preventDefault();
     event.stopPropagation(); // it is not a file to upload
-    const over = kind === "drop" && event.target.closest(".attached > li");
-    if (over) over[dragged.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING ? "after" : "before"](dragged);
-    if (over) composer().dispatchEvent(new Event("change", { bubbles: true }));
+    const over = kind === "drop" && event.target.closest(MOVABLE);
+    if (!over || over.parentElement !== dragged.parentElement) return;
+    over[dragged.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING ? "after" : "before"](dragged);
+    composer().dispatchEvent(new Event("change", { bubbles: true }));
+    over.parentElement.querySelector(":scope > .number-again")?.click();
   }, { capture: true });
 }
 

@@ -39,6 +39,7 @@ def press(dashboard: Dashboard, account: ConnectedAccount, button: str, *texts: 
         ("down:2", ["b", "c", "d"]),
         ("remove:9", ["b", "c", "d"]),
         ("remove:x", ["b", "c", "d"]),
+        ("number", ["b", "c", "d"]),
         ("nonsense", ["b", "c", "d"]),
     ],
 )
@@ -123,3 +124,9 @@ def test_without_parts_the_focus_is_on_the_button_that_adds_one(dashboard: Dashb
 
     [tag] = re.findall(r"<[^>]* autofocus[^>]*>", page.content.decode().partition('id="targets"')[2])
     assert f'value="thread:add:{account.id}"' in tag
+
+
+def test_numbering_the_parts_again_moves_no_focus(dashboard: Dashboard, account: ConnectedAccount) -> None:
+    page = press(dashboard, account, "number", "b", "c", live=True)
+
+    assert " autofocus" not in page.content.decode().partition('id="targets"')[2]
