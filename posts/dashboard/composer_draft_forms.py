@@ -19,7 +19,19 @@ from workspaces.workspace_page import WorkspacePage, row_id_of_earlier_submissio
 DRAFT_KEY_PATTERN = re.compile(r"[\w-]{16,64}", re.ASCII)
 # Fields of the form that are not a part of what a person has entered.
 _NOT_CONTENT = frozenset(
-    ("csrfmiddlewaretoken", "action", "key", "seen", "editor", "file", "shown_when", "source_url", "emoji_words", "tab")
+    (
+        "csrfmiddlewaretoken",
+        "action",
+        "key",
+        "seen",
+        "editor",
+        "file",
+        "shown_when",
+        "source_url",
+        "emoji_words",
+        "people_words",
+        "tab",
+    )
 )
 _WITHOUT_MEANING = frozenset(("content_version",))
 

@@ -111,6 +111,12 @@ def test_an_empty_form_is_not_saved_unless_it_was_filled_in_before(dashboard: Da
     assert ComposerDraft.objects.get().text == ""
 
 
+@pytest.mark.parametrize("field", ["emoji_words", "people_words"])
+def test_a_search_alone_is_not_saved(dashboard: Dashboard, field: str) -> None:
+    assert keep(dashboard, text="", extra={field: "ada"})["said"] == ""
+    assert not ComposerDraft.objects.exists()
+
+
 @pytest.mark.parametrize("action", ["publish", "save"])
 def test_the_draft_is_deleted_when_the_post_is_created(dashboard: Dashboard, account: ConnectedAccount, action: str) -> None:
     keep(dashboard, account)
