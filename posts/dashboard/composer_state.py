@@ -221,6 +221,11 @@ class Composer:
         return self.group is not None and self.content_version != str(self.group.content_version)
 
     @property
+    def is_opened_to_fix(self) -> bool:
+        """Return whether this Composer was just opened to fix a failed post, so that its text gets the focus."""
+        return self.sent is None and "fix" in self.page.request.GET
+
+    @property
     def draft_saved_text(self) -> str:
         """Return in words when the draft of this Composer was saved; an empty string if it was not saved yet."""
         return composer_draft_forms.draft_saved_text(self.page, self.draft) if self.draft else ""

@@ -100,7 +100,7 @@ def copy_failed_targets_to_draft_post(page: WorkspacePage, post_group_id: str) -
     draft_id = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)[0]
     words = _("This is a copy for the accounts where the post failed. Change what they did not accept, then send it again.")
     messages.info(page.request, words)
-    return page.redirect(page.url_of_page("post-edit", post_group_id=draft_id))
+    return page.redirect(f"{page.url_of_page('post-edit', post_group_id=draft_id)}?fix=text")
 
 
 @workspace_page("POST", operation="posts.resolve")

@@ -126,11 +126,14 @@ def test_fixing_opens_a_copy_for_the_accounts_that_failed(
     answers = [dashboard.post("post-fix", group, key=key)["location"] for _ in range(2)]
 
     draft = PostGroup.objects.get(status="draft")
-    assert answers == [dashboard.address("post-edit", draft)] * 2
+    assert answers == [f"{dashboard.address('post-edit', draft)}?fix=text"] * 2
     assert [(target.account_id, target.text) for target in draft.targets.all()] == [
         (accounts[1].id, "[sandbox:reject] no"),
     ]
-    page = dashboard.get("post-edit", draft)
+    page = dashboard.get("post-edit", draft, fix="text")
+    focused = re.compile(r'<textarea id="text"[^>]* autofocus>')
+    assert focused.search(page.content.decode())
+    assert not focused.search(dashboard.get("post-edit", draft).content.decode())
     assert typed(page, f"text-{accounts[1].id}") == "[sandbox:reject] no"
     assert "This is a copy for the accounts where the post failed." in words(page)
 
