@@ -60,9 +60,15 @@ def bluesky() -> Iterator[FakeBluesky]:
 def service(tmp_path_factory: pytest.TempPathFactory, bluesky: FakeBluesky) -> Iterator[Service]:
     """The service as `make run` starts it, for all browser tests.
 
-    Its Bluesky is a stand-in, operators need a second factor as in production, and no sign-in gets too old during the tests.
+    Its Bluesky is a stand-in, operators need a second factor as in production, no sign-in gets too old during the tests, and
+    a post that cannot be sent is tried again once, after a second.
     """
-    settings = {"BLUESKY_API_BASE": bluesky.url, "OPERATOR_SECOND_FACTOR": "true", "REAUTHENTICATE_MINUTES": "600"}
+    settings = {
+        "BLUESKY_API_BASE": bluesky.url,
+        "OPERATOR_SECOND_FACTOR": "true",
+        "REAUTHENTICATE_MINUTES": "600",
+        "PUBLISH_RETRY_SCHEDULE": "1",
+    }
     with run_service(tmp_path_factory.mktemp("service"), settings) as service:
         yield service
 

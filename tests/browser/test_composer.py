@@ -13,7 +13,7 @@ from tests.browser.full_workspace import HANDLE, FullWorkspace
 from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Service, Workspace
 from tests.browser.test_first_minutes import to_demo_workspace
-from tests.browser.ways_of_use import WayOfUse, in_every_way, tab_to_and_press
+from tests.browser.ways_of_use import COUNT_CLICKS, MOUSE, NO_SCRIPTS, TOUCH, WayOfUse, clicks, in_every_way, tab_to_and_press
 from tests.fakes.bluesky import FakeBluesky
 from tests.media.pictures import jpeg, png
 
@@ -112,17 +112,37 @@ def test_a_failed_post_is_fixed_and_sent_again(open_page: OpenPage, workspace: W
 def test_a_failed_post_goes_out_again_with_three_clicks_which_are_undone(
     open_page: OpenPage, workspace: Workspace, way: WayOfUse
 ) -> None:
-    workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
-    page = open_page(f"/dashboard/workspaces/{workspace.id}", **way.options)
+    accepted = {**workspace.account("bluesky"), "text": "It works"}
+    workspace.post("[sandbox:reject] no", workspace.account("mastodon"), accepted)
+    page = open_page(**way.options)
+    page.context.add_init_script(COUNT_CLICKS)
+    page.goto(f"/dashboard/workspaces/{workspace.id}")
     way.press(page.get_by_role("region", name="Needs your attention").get_by_role("link"))
-    expect(page.get_by_role("heading", level=1)).to_have_text("Post Failed")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Partly published")
+    expect(page.get_by_text("The sandbox rejects this post, as its text asks.")).to_be_visible()
+    expect(page.get_by_text("Mastodon did not accept the post.")).to_be_visible()
     way.press(page.get_by_role("button", name="Fix and send again"))
     expect(page.get_by_role("checkbox", name="Mastodon")).to_be_checked()
-    way.enter(page.get_by_label("Text for all accounts"), "Better now")
+    expect(page.get_by_role("checkbox", name="Bluesky")).not_to_be_checked()
+    expect(page.get_by_label("Text for all accounts")).to_be_focused()
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.type("Better now")
     way.press(page.get_by_role("button", name="Publish now"))
     expect(page.locator("#messages")).to_contain_text("It is published in 10 seconds.")
+    assert clicks(page) == (3 if way in (MOUSE, TOUCH) else 0)
     way.press(page.get_by_role("button", name="Undo", exact=True))
     expect(page.locator("#messages")).to_contain_text("Undone: nothing was published.")
+
+
+@pytest.mark.parametrize(("fault", "step"), [("reauth", "Reconnect Mastodon"), ("outage", "Try again")])
+def test_the_primary_button_after_a_failure_says_what_helps(
+    open_page: OpenPage, workspace: Workspace, fault: str, step: str
+) -> None:
+    failed = workspace.post(f"[sandbox:{fault}] no", workspace.account("mastodon"))
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/posts/{failed['id']}")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Failed")
+    expect(page.locator("main .primary")).to_have_text(step)
 
 
 @in_every_way
@@ -136,22 +156,26 @@ def test_a_text_that_is_too_long_is_mended_by_one_button(open_page: OpenPage, wo
     expect(page.get_by_label("Part 2 of the thread")).to_be_visible()
 
 
-def test_a_post_is_scheduled_rescheduled_and_cancelled(open_page: OpenPage, workspace: Workspace) -> None:
-    page = open_page()
+@in_every_way
+def test_a_post_is_scheduled_rescheduled_and_cancelled(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
+    page = open_page(**way.options)
     compose(page, workspace, "For another day", "Mastodon")
     first = datetime.now(UTC).replace(hour=8, minute=0) + timedelta(days=40)
     page.get_by_label("When to publish").fill(f"{first:%Y-%m-%dT%H:%M}")
+    if way is NO_SCRIPTS:
+        way.press(page.get_by_role("button", name="Publish now"))
+        expect(page.get_by_role("alert")).to_contain_text("Nothing was published, because a time is filled in.")
     expect(page.get_by_role("button", name="Publish now, not on")).not_to_have_class("primary")
     scheduled = page.get_by_role("button", name=f"Schedule for {first:%a} {first.day} {first:%b}")
     expect(scheduled).to_have_class("primary")
-    scheduled.click()
+    way.press(scheduled)
     expect(page.locator("#messages")).to_contain_text(f"Scheduled for {first:%A}, {first.day} {first:%B %Y}, 08:00.")
 
     later = first + timedelta(days=1, minutes=90)
     page.get_by_label("When to publish").fill(f"{later:%Y-%m-%dT%H:%M}")
-    page.get_by_role("button", name="Reschedule", exact=True).click()
+    way.press(page.get_by_role("button", name="Reschedule", exact=True))
     expect(page.locator("dl.properties").first).to_contain_text(f"{later:%A}, {later.day} {later:%B %Y}, 09:30")
-    page.get_by_role("button", name="Cancel post").click()
+    way.press(page.get_by_role("button", name="Cancel post"))
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
 
 

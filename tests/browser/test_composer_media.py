@@ -69,6 +69,24 @@ def test_a_picture_is_added_from_an_address(
     expect(page.locator("#check .shown-file")).to_have_count(1)
 
 
+@in_every_way
+def test_a_picture_is_attached_from_the_library_and_one_from_an_address(
+    open_page: OpenPage, workspace: Workspace, pictures: Pictures, way: WayOfUse
+) -> None:
+    workspace.upload(jpeg(320, 240), "oven.jpg", "An open oven")
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", **way.options)
+    way.press(page.get_by_text("Choose from the library"))
+    way.press(page.get_by_role("button", name="Attach oven.jpg"))
+    expect(page.get_by_label("Alt text for oven.jpg")).to_have_value("An open oven")
+    expect(page.get_by_text("No other files in the library.")).to_be_visible()
+
+    way.press(page.get_by_text("Add from a web address"))
+    way.enter(page.get_by_label("Address of the file"), f"{pictures.url}/rye.jpg")
+    way.press(page.get_by_role("button", name="Add the file"))
+    expect(page.get_by_label("Alt text for rye.jpg")).to_be_visible()
+    expect(page.locator(".attached li")).to_have_count(2)
+
+
 def test_a_picture_is_added_from_an_address_without_scripts(
     open_page: OpenPage, workspace: Workspace, pictures: Pictures
 ) -> None:

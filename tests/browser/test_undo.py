@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PageChecker
@@ -32,6 +32,28 @@ def test_publishing_is_undone_with_the_mouse(open_page: OpenPage, workspace: Wor
     expect_published(page)
     expect(page.get_by_role("button", name="Undo", exact=True)).to_have_count(0)
     expect(page.locator("#messages")).to_contain_text("It is being published now.")
+
+
+def test_what_is_published_at_once_is_not_undone(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page()
+    set_publish_at_once(page, workspace, True)
+    try:
+        compose(page, workspace, "Out at once", "Mastodon")
+        expect(page.locator("main")).to_contain_text("“Publish now” publishes at once.")
+        page.get_by_role("button", name="Publish now").click()
+        expect_published(page)
+        expect(page.locator("#messages")).to_contain_text("It is being published now.")
+        expect(page.get_by_role("button", name="Undo", exact=True)).to_have_count(0)
+    finally:
+        set_publish_at_once(page, workspace, False)  # the choice is the person's, for all workspaces
+
+
+def set_publish_at_once(page: Page, workspace: Workspace, at_once: bool) -> None:
+    """Choose whether what the signed-in person publishes waits for an undo."""
+    page.goto(f"/dashboard/workspaces/{workspace.id}/compose/preference")
+    page.get_by_label("Publish without the 10 seconds").set_checked(at_once)
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#messages")).to_contain_text("Saved.")
 
 
 def test_an_approval_is_undone_with_the_keyboard(open_page: OpenPage, workspace: Workspace) -> None:

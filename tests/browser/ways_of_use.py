@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.page_checks import PHONE
 
@@ -15,6 +15,9 @@ from tests.browser.page_checks import PHONE
 # marks their focus itself.
 FOCUS = """target => [target === document.activeElement, document.activeElement.matches("body, input[type^=date]")
   || getComputedStyle(document.activeElement).outlineStyle !== "none"]"""
+COUNT_CLICKS = """document.addEventListener("click", ({ detail }) => {
+  if (detail) sessionStorage.clicks = 1 + Number(sessionStorage.clicks ?? 0);
+}, true)"""
 TAB_STOPS = 90  # more than any page has
 
 
@@ -39,6 +42,11 @@ def tab_to_and_press(target: Locator, key: str) -> None:
                 page.keyboard.press(key)
             return
     raise AssertionError(f"{target} cannot be reached with Tab")
+
+
+def clicks(page: Page) -> int:
+    """Return how often the mouse or a finger has clicked in this tab, if COUNT_CLICKS runs in it; 0 without scripts."""
+    return int(page.evaluate("sessionStorage.clicks ?? 0"))
 
 
 def _press_enter(target: Locator) -> None:
