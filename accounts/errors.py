@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms import errors as platform_errors
 from config.api.errors import ApiError
 
 
 class CredentialsRejected(ApiError):
     status, code = 422, "CREDENTIALS_REJECTED"
-    message = "The platform does not accept these credentials."
-    suggested_action = "Check the credentials and connect again."
+    message = gettext_noop("The platform does not accept these credentials.")
+    suggested_action = gettext_noop("Check the credentials and connect again.")
 
 
 class OAuthStateInvalid(ApiError):
@@ -24,7 +26,7 @@ class ConnectionUnavailable(ApiError):
     """API error for a platform that this service cannot connect, such as one that the operator has not set up."""
 
     status, code = 503, "CONNECTION_UNAVAILABLE"
-    message = "This platform cannot be connected at this service."
+    message = gettext_noop("This platform cannot be connected at this service.")
     suggested_action = "GET /capabilities tells which platforms can be connected, and why others cannot."
 
     def __init__(self, message: str | None = None) -> None:
@@ -33,8 +35,8 @@ class ConnectionUnavailable(ApiError):
 
 class PlatformFault(ApiError):
     status, code = 502, "PLATFORM_ERROR"
-    message = "The platform answered with a fault."
-    suggested_action = "Try again in a minute."
+    message = gettext_noop("The platform answered with a fault.")
+    suggested_action = gettext_noop("Try again in a minute.")
     auto_fixable = True
 
 

@@ -12,6 +12,8 @@ ApiError
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from config.api.errors import ApiError
 
 
@@ -59,7 +61,9 @@ class BillingUnavailable(ApiError):
     """The billing error if the payment processor is not configured or does not answer. The response has `Retry-After`."""
 
     status, code = 503, "BILLING_UNAVAILABLE"
-    message = "This service is in free beta: nothing is invoiced, so there is nothing to subscribe to or to pay."
+    message = gettext_noop(
+        "This service is in free beta: nothing is invoiced, so there is nothing to subscribe to or to pay."
+    )
     suggested_action = "Continue without it; GET /capabilities lists the available actions under `billing`."
     default_headers = {"Retry-After": "3600"}
 

@@ -6,6 +6,7 @@ import io
 from fractions import Fraction
 from typing import Literal, get_args
 
+from django.utils.translation import gettext_noop
 from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
@@ -38,9 +39,9 @@ def crop_to_ratio(content: bytes, mime_type: str, ratio: float, position: CropPo
     """
     layout = parse_image_layout(content, mime_type)
     if layout.frames > 1:
-        raise MediaTypeNotAllowed("An animation cannot be cropped here.")
+        raise MediaTypeNotAllowed(gettext_noop("An animation cannot be cropped here."))
     if 2 * layout.working_bytes > MAX_WORKING_BYTES:
-        raise MediaTypeNotAllowed("The image is too large to be cropped here.")
+        raise MediaTypeNotAllowed(gettext_noop("The image is too large to be cropped here."))
     orientation = exif_orientation(layout.exif)
     name = mime_type.removeprefix("image/").upper()
     with decode_semaphore, Image.open(io.BytesIO(content[: layout.end]), formats=[name]) as image:

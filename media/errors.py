@@ -10,22 +10,22 @@ from config.api.errors import ApiError, Conflict
 
 class MediaTypeNotAllowed(ApiError):
     status, code = 422, "MEDIA_TYPE_NOT_ALLOWED"
-    message = "The file is not of a supported media type."
-    suggested_action = "Send a complete JPEG, PNG, WebP or GIF image, MP4, MOV or WebM video, or PDF."
+    message = gettext_noop("The file is not of a supported media type.")
+    suggested_action = gettext_noop("Send a complete JPEG, PNG, WebP or GIF image, MP4, MOV or WebM video, or PDF.")
 
 
 class MediaMalwareDetected(ApiError):
     status, code = 422, "MEDIA_MALWARE_DETECTED"
-    message = "The scanner flagged this file as malicious; it was not stored."
-    suggested_action = "Do not send this file again. Check where it comes from."
+    message = gettext_noop("The scanner flagged this file as malicious; it was not stored.")
+    suggested_action = gettext_noop("Do not send this file again. Check where it comes from.")
 
 
 class MediaScanUnavailable(ApiError):
     """The API error for an upload when the malware scanner is down, too slow, or sent an invalid reply."""
 
     status, code = 503, "MEDIA_SCAN_UNAVAILABLE"
-    message = "The file could not be scanned, so it was not stored."
-    suggested_action = "Send it again in a minute."
+    message = gettext_noop("The file could not be scanned, so it was not stored.")
+    suggested_action = gettext_noop("Send it again in a minute.")
     auto_fixable = True
     default_headers = {"Retry-After": "60"}
 
@@ -40,8 +40,8 @@ class MediaQuotaExceeded(Conflict):
     """The API error for an upload that would exceed the workspace's media quota, of which `used` bytes are in use."""
 
     code = "MEDIA_QUOTA_EXCEEDED"
-    message = "The workspace's media quota is too small for this file."
-    suggested_action = "Delete media that you no longer need, then send the file again."
+    message = gettext_noop("The workspace's media quota is too small for this file.")
+    suggested_action = gettext_noop("Delete media that you no longer need, then send the file again.")
 
     def __init__(self, *, used: int = 0, size: int = 0) -> None:
         super().__init__(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import IO, cast
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
+from django.utils.translation import gettext_noop
+
 from config import outbound
 from config.api.errors import ApiError, ValidationFailed
 from config.api.request_limits import OUTBOUND_SECONDS, limit_outbound_requests
@@ -37,7 +39,7 @@ def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Re
             try:
                 url = urldefrag(urljoin(url, location)).url
             except ValueError as error:
-                raise _refused("not_allowed", "The URL redirects to an invalid URL.") from error
+                raise _refused("not_allowed", gettext_noop("The URL redirects to an invalid URL.")) from error
     raise _refused("too_many_redirects", f"The URL redirects more than {MAX_REDIRECTS} times.")
 
 
@@ -47,7 +49,7 @@ def _download_error(error: outbound.OutboundError) -> ApiError:
     if isinstance(error, outbound.NotSentToForbiddenHost):
         return _refused("not_allowed", f"Files cannot be fetched from this URL: {error}")
     if isinstance(error, outbound.NotSent):
-        return _refused("unreachable", "The URL cannot be reached.")
+        return _refused("unreachable", gettext_noop("The URL cannot be reached."))
     return _refused("no_answer", f"The response was not complete within {OUTBOUND_SECONDS:g} seconds.")
 
 

@@ -22,6 +22,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from config.api.errors import PayloadTooLarge
 from media.backend_limits import reserve_thread_to_wait_for_backend
@@ -123,8 +124,8 @@ def _require_clean(reply: str) -> None:
 
 def _too_large() -> PayloadTooLarge:
     return PayloadTooLarge(
-        "The file is larger than the scanner can examine, so it was not stored.",
-        suggested_action="Send a smaller file, or ask the operator to raise the scanner's limits.",
+        gettext_noop("The file is larger than the scanner can examine, so it was not stored."),
+        suggested_action=gettext_noop("Send a smaller file, or ask the operator to raise the scanner's limits."),
     )
 
 

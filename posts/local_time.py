@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext_noop
+
 from accounts.local_time import first_instant_at_local_time
 from config.api.errors import ValidationFailed
 
@@ -21,7 +23,9 @@ def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
     try:
         return start_of_local_day(day, zone), start_of_local_day(day + timedelta(days=1), zone)
     except OverflowError as error:
-        raise ValidationFailed.for_field("date", "The date is outside the supported calendar.", "invalid") from error
+        raise ValidationFailed.for_field(
+            "date", gettext_noop("The date is outside the supported calendar."), "invalid"
+        ) from error
 
 
 def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:

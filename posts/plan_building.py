@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.text_check import TextCheckCache
@@ -42,7 +43,7 @@ from posts.target_times import (
 from posts.validation import TargetToValidate, Validation, validate
 
 WRITE_SCOPES = any_scope_of("posts.draft", "posts.schedule", "posts.publish")
-APPROVAL_MESSAGE = "In this workspace, posts by editors need the approval of an owner or admin."
+APPROVAL_MESSAGE = gettext_noop("In this workspace, posts by editors need the approval of an owner or admin.")
 STATUSES_WITH_EVENT_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
 
 
@@ -235,7 +236,7 @@ def build_targets_to_validate_of_stored_group(group: PostGroup, assets: Mapping[
 def refuse_caller_needing_approval(caller: Caller) -> None:
     """Refuse to build a plan that publishes without the approval that the caller needs: an agent or an editor."""
     if caller.needs_approval and caller.is_user:
-        raise Forbidden(APPROVAL_MESSAGE, suggested_action="Ask an owner or admin to do it.")
+        raise Forbidden(APPROVAL_MESSAGE, suggested_action=gettext_noop("Ask an owner or admin to do it."))
     if caller.needs_approval:
         raise AgentModeForbids(
             "This agent may not publish without a person's approval.",

@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from config.api.errors import ValidationFailed
 from posts.content import PostInput
 from posts.models import Series
@@ -39,7 +41,7 @@ def refuse_early_reuse_of_alternating_texts(series: Series, now: datetime) -> No
     if len(texts) == 1 or all(NUMBER in text for text in texts):
         return
     if len(set(texts)) < len(texts):
-        raise ValidationFailed.for_field("post.texts", "Each text may be given once.", "repeated")
+        raise ValidationFailed.for_field("post.texts", gettext_noop("Each text may be given once."), "repeated")
     coming = series.recurrence.occurrences(now, now + timedelta(days=366))
     times = [each.local for each in islice(coming, CHECKED_OCCURRENCES)]  # local, so that clock changes do not matter
     if any(later - earlier < TEXT_COOLDOWN for earlier, later in zip(times, times[len(texts) :], strict=False)):

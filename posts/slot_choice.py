@@ -8,6 +8,7 @@ from itertools import islice
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.models import ConnectedAccount
 from accounts.slots import MIN_LEAD, SlotOccurrence, slot_occurrences
@@ -30,18 +31,20 @@ class FreeSlots:
     def choose_next(self, account: ConnectedAccount, field: str) -> datetime:
         """Return the first free slot of an account that is at least two minutes ahead. Raises ValidationFailed."""
         if not account.slots:
-            raise ValidationFailed.for_field(field, "This account has no slots. Set some, or give a time.", "no_slots")
+            raise ValidationFailed.for_field(
+                field, gettext_noop("This account has no slots. Set some, or give a time."), "no_slots"
+            )
         earliest, taken = timezone.now() + MIN_LEAD, self._taken_of(account)
         for occurrence in slot_occurrences(account, after=max(earliest, self._after or earliest)):
             if occurrence.at not in taken:
                 taken.add(occurrence.at)
                 return occurrence.at
-        raise ValidationFailed.for_field(field, "All slots of the next 366 days are taken.", "no_free_slot")
+        raise ValidationFailed.for_field(field, gettext_noop("All slots of the next 366 days are taken."), "no_free_slot")
 
     def take(self, account: ConnectedAccount, at: datetime, field: str) -> None:
         """Take a particular slot of an account. Raises ValidationFailed if another post has taken it."""
         if at in self._taken_of(account):
-            raise ValidationFailed.for_field(field, "Another post has taken this slot.", "slot_taken")
+            raise ValidationFailed.for_field(field, gettext_noop("Another post has taken this slot."), "slot_taken")
         self._taken_of(account).add(at)
 
     def _taken_of(self, account: ConnectedAccount) -> set[datetime]:

@@ -21,6 +21,7 @@ from accounts.platforms.registry import get_adapter
 from auditlog.services import record_refusal
 from config.api.caller import Caller
 from config.api.errors import ApiError, Forbidden, NotFound
+from config.pages.sentences import error_sentences
 from workspaces.workspace_page import caller_of_request
 
 BEGUN_ATTEMPTS_SESSION_KEY = "connections_begun_here"  # in the session: the ids of the latest attempts
@@ -116,7 +117,7 @@ def _denied(request: HttpRequest, error: str) -> HttpResponse:
 def _refused(request: HttpRequest, caller: Caller, operation: str, error: ApiError) -> HttpResponse:
     record_refusal(caller=caller, operation=operation, error=error, dry_run=False)
     shown = {
-        "error": error,
+        "sentences": error_sentences(error, operation),
         "unknown": isinstance(error, OAuthStateInvalid),
         "not_theirs": error.code in (Forbidden.code, NotFound.code),
     }

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import logging
 
+from django.utils.translation import gettext_noop
+
 from config.metrics import count_unknown_platform_error_code
 
 logger = logging.getLogger("accounts.platforms")
@@ -70,7 +72,7 @@ class ContentRejected(PlatformError):
 class CredentialsRejected(PlatformError):
     """Error that a platform adapter raises if an owner's credentials are wrong or have too few permissions."""
 
-    suggested_action = "Check the credentials and connect again."
+    suggested_action = gettext_noop("Check the credentials and connect again.")
 
 
 class ConnectionUnavailable(PlatformError):

@@ -20,6 +20,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.errors import OAuthStateInvalid, platform_error_as_api_error
 from accounts.models import ConnectionAttempt
@@ -135,7 +136,7 @@ def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAcc
         stored = attempt.stored or {}
         opened = get_adapter(attempt.platform).exchange_code(code=code, redirect_uri=attempt.redirect_uri, stored=stored)
         if not opened:
-            raise CredentialsRejected("This login opens no account that can be connected.")
+            raise CredentialsRejected(gettext_noop("This login opens no account that can be connected."))
     except Transient as error:
         row.update(used_at=None, code_sha256="")
         raise platform_error_as_api_error(error) from error

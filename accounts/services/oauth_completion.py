@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
@@ -123,7 +124,7 @@ def _attach(
 ) -> ConnectedAccount:
     chosen = next((each for each in connections if each.identity.external_id == choice), None)
     if chosen is None:
-        raise ValidationFailed.for_field("choice", "This login opens no such account.", "not_found")
+        raise ValidationFailed.for_field("choice", gettext_noop("This login opens no such account."), "not_found")
     with transaction.atomic():
         account = insert_or_update_account(attempt.workspace_id, attempt.platform, ConnectedAccount.Method.OAUTH, chosen)
         # A login with one account ends the attempt. With several, more can be attached until the attempt expires.

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 from oauthlib.oauth2 import DeviceCodeGrant
 
 from agents import tokens
@@ -129,5 +130,5 @@ def _locked(entered_code: str) -> DeviceAuthorization:
         .first()
     )
     if not locked:
-        raise NotFound("This code has expired, or somebody has already decided about it.")
+        raise NotFound(gettext_noop("This code has expired, or somebody has already decided about it."))
     return locked

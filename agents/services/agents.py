@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from agents import selectors, tokens
 from agents.errors import ClaimTokenExpired, ClaimTokenUsed
@@ -56,7 +57,7 @@ def create_agent(
     require_grantable_scopes(caller, fields["scopes"])
     require_recent_sign_in(caller)
     if not Member.objects.filter(workspace_id=workspace_id, user_id=fields["owner_user_id"], role="owner").exists():
-        raise ValidationFailed.for_field("owner_user_id", "This user does not own the workspace.", "not_found")
+        raise ValidationFailed.for_field("owner_user_id", gettext_noop("This user does not own the workspace."), "not_found")
     _check_rate_limit(fields.get("rate_limit_per_minute"))
     check_webhook_url_without_lookup(fields.get("webhook_url"))
     token = tokens.generate_token(tokens.CLAIM_TOKEN_PREFIX) if claimable and not dry_run else None
@@ -65,7 +66,8 @@ def create_agent(
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
         if Agent.objects.filter(workspace_id=workspace_id, status=Agent.Status.ACTIVE).count() >= MAX_LIVE_AGENTS:
             raise Conflict(
-                f"The workspace already has {MAX_LIVE_AGENTS} agents.", suggested_action="Revoke unused agents first."
+                f"The workspace already has {MAX_LIVE_AGENTS} agents.",
+                suggested_action=gettext_noop("Revoke unused agents first."),
             )
         accept_plan(ResourcePlan("agents.create", workspace_id, None, row_fields(created.agent, *AGENT_FIELDS_IN_PLANS)))
         if not dry_run:
@@ -171,7 +173,7 @@ def _require_changeable(caller: Caller, agent: Agent, changes: dict[str, Any]) -
     require_grantable_scopes(caller, [scope for scope in changes.get("scopes", ()) if scope not in agent.scopes])
     _forbid_escalation(caller, agent, changes)
     if agent.status == Agent.Status.REVOKED:
-        raise InvalidState("The agent is revoked and can no longer be changed.")
+        raise InvalidState(gettext_noop("The agent is revoked and can no longer be changed."))
 
 
 def _forbid_escalation(caller: Caller, agent: Agent, changes: dict[str, Any]) -> None:

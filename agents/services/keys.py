@@ -74,7 +74,9 @@ def create_workspace_api_key(
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
         if selectors.active_keys_without_agent_keys(workspace_id=workspace_id).count() >= MAX_LIVE_KEYS:
-            raise Conflict(f"The workspace already has {MAX_LIVE_KEYS} keys.", suggested_action="Revoke unused keys first.")
+            raise Conflict(
+                f"The workspace already has {MAX_LIVE_KEYS} keys.", suggested_action=gettext_noop("Revoke unused keys first.")
+            )
         # The default expiry is counted from now, which is no part of a plan.
         terms = {"name": name, "scopes": list(scopes), "allowed_networks": networks, "expires_at": expires_at}
         accept_plan(ResourcePlan("api_keys.create", workspace_id, None, terms))
@@ -175,7 +177,7 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> KeyRo
         if not itself:
             require_grantable_scopes(caller, agent.scopes)
         if agent.status == Agent.Status.REVOKED:
-            raise InvalidState("The agent is revoked and cannot get a new key.")
+            raise InvalidState(gettext_noop("The agent is revoked and cannot get a new key."))
         now = timezone.now()
         # A request that exchanges the claim token has issued its key when this lock is free, or fails afterwards.
         claim_tokens = list(ClaimToken.objects.select_for_update().filter(agent=agent, burned_at=None))

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from config.api import errors
 from config.outbound import total_deadline
@@ -54,8 +55,8 @@ class WebThreadLimit:
         """Return a context manager that counts the current web thread against the limit; RateLimited if it is reached."""
         if not self.try_acquire_thread(workspace_id):
             raise errors.RateLimited(
-                "Too many requests are waiting for other servers.",
-                suggested_action="Try again in a few seconds.",
+                gettext_noop("Too many requests are waiting for other servers."),
+                suggested_action=gettext_noop("Try again in a few seconds."),
                 headers={"Retry-After": "5"},
             )
         try:
@@ -101,5 +102,6 @@ def check_cpu_time() -> None:
     start = _cpu_at_start.get()
     if start is not None and time.thread_time() - start > REQUEST_CPU_SECONDS:
         raise errors.PayloadTooLarge(
-            "The request takes more work than one request may.", suggested_action="Send fewer posts or shorter texts."
+            gettext_noop("The request takes more work than one request may."),
+            suggested_action=gettext_noop("Send fewer posts or shorter texts."),
         )

@@ -25,6 +25,7 @@ from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile, TemporaryFileUploadHandler
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -123,13 +124,14 @@ def _disk_errors() -> Iterator[None]:
         yield
     except OSError as error:
         logger.error("An upload cannot be written to %s: %s", settings.FILE_UPLOAD_TEMP_DIR, error)
-        raise errors.ServiceUnavailable("There is no room for the file at the moment.") from error
+        raise errors.ServiceUnavailable(gettext_noop("There is no room for the file at the moment.")) from error
 
 
 def too_large_error(limit: int) -> errors.PayloadTooLarge:
     """Return the API error for an uploaded file that is larger than `limit`, the maximum size for its type."""
     return errors.PayloadTooLarge(
-        f"A file of this kind may have {limit:,} bytes.", suggested_action="Send a smaller or more compressed file."
+        f"A file of this kind may have {limit:,} bytes.",
+        suggested_action=gettext_noop("Send a smaller or more compressed file."),
     )
 
 
@@ -204,7 +206,8 @@ class Base64FileField(serializers.Field):
             raise serializers.ValidationError("Must not be empty.", code="blank")
         if len(content) > MAX_BASE64_FILE_BYTES:
             raise errors.PayloadTooLarge(
-                f"A file in base64 may have {MAX_BASE64_FILE_BYTES:,} bytes.", suggested_action="Send it as a form."
+                f"A file in base64 may have {MAX_BASE64_FILE_BYTES:,} bytes.",
+                suggested_action="Send it as a form.",
             )
         upload: ReceivedFile = self.context["spool"].write_temp_file(content, "")
         return upload
@@ -228,7 +231,8 @@ def allow_file_uploads_in_request(request: HttpRequest) -> None:
     declared = request.META.get("CONTENT_LENGTH") or "0"
     if not declared.isdecimal() or int(declared) > max_upload_body_bytes(MULTIPART_CONTENT_TYPE):
         raise errors.PayloadTooLarge(
-            "The files are larger than can be sent at once.", suggested_action="Send fewer or smaller files."
+            gettext_noop("The files are larger than can be sent at once."),
+            suggested_action=gettext_noop("Send fewer or smaller files."),
         )
     request.upload_handlers = [TemporaryFileUploadHandler(request)]
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import certifi
+from django.utils.translation import gettext_noop
 
 from config.outbound.destinations import (
     RESOLVE_SECONDS,
@@ -121,7 +122,7 @@ def _dial(address: str, port: int, exchange: Exchange) -> DeadlineSocket:
         sock.settimeout(min(CONNECT_SECONDS, exchange.seconds_left()))
         sock.connect((address, port))
         if not is_allowed_address(sock.getpeername()[0]):
-            raise DestinationNotAllowed("The connection ended at an address that is not public.")
+            raise DestinationNotAllowed(gettext_noop("The connection ended at an address that is not public."))
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.settimeout(exchange.seconds_left())  # of the whole TLS handshake
     except BaseException:

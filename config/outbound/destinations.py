@@ -16,6 +16,7 @@ from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from config.outbound.deadline import timeout_within_deadline
 from config.outbound.resolver import platform_resolver, webhook_resolver
@@ -80,16 +81,16 @@ def check_url_without_lookup(url: str) -> Destination:
     if len(url) > MAX_URL_LENGTH:
         raise DestinationNotAllowed(f"The URL is longer than {MAX_URL_LENGTH} characters.")
     if not _PRINTABLE.fullmatch(url):
-        raise DestinationNotAllowed("The URL holds a space or a character that is not printable ASCII.")
+        raise DestinationNotAllowed(gettext_noop("The URL holds a space or a character that is not printable ASCII."))
     if "#" in url:
-        raise DestinationNotAllowed("The URL holds a fragment (#).")
+        raise DestinationNotAllowed(gettext_noop("The URL holds a fragment (#)."))
     parts = _URL.fullmatch(url)
     if parts is None:
-        raise DestinationNotAllowed("The URL is not of the form https://host[:port]/path, without credentials.")
+        raise DestinationNotAllowed(gettext_noop("The URL is not of the form https://host[:port]/path, without credentials."))
     host, is_ip = _canonical_host(parts["host"])
     port = int(parts["port"] or (443 if parts["scheme"] == "https" else 80))
     if port > 65535:
-        raise DestinationNotAllowed("The URL's port is above 65535.")
+        raise DestinationNotAllowed(gettext_noop("The URL's port is above 65535."))
     destination = Destination(parts["scheme"], host, port, is_ip, parts["target"] or "")
     if not _admitted_loopback(host):
         _require_public_form(destination)
@@ -129,7 +130,7 @@ def require_allowed_addresses(host: str, addresses: list[str]) -> None:
     """
     allowed = is_loopback_address if _admitted_loopback(host) else is_public_address
     if not all(allowed(address) for address in addresses):
-        raise DestinationNotAllowed("The URL's host has an address that is not public.")
+        raise DestinationNotAllowed(gettext_noop("The URL's host has an address that is not public."))
 
 
 @lru_cache(maxsize=1000)  # a busy receiver's host is parsed twice for each delivery
@@ -141,19 +142,19 @@ def _canonical_host(text: str) -> tuple[str, bool]:
         return str(IPv4Address(text)), True  # four decimal numbers without leading zeros, nothing else
     except AddressValueError as error:
         if text.startswith("["):
-            raise DestinationNotAllowed("The URL's host is not an IPv6 address.") from error
+            raise DestinationNotAllowed(gettext_noop("The URL's host is not an IPv6 address.")) from error
         return text.lower(), False
 
 
 def _require_public_form(destination: Destination) -> None:
     if destination.scheme != "https":
-        raise DestinationNotAllowed("The URL does not begin with https://.")
+        raise DestinationNotAllowed(gettext_noop("The URL does not begin with https://."))
     if destination.port != 443 and destination.port <= 1023:
-        raise DestinationNotAllowed("The URL's port is neither 443 nor above 1023.")
+        raise DestinationNotAllowed(gettext_noop("The URL's port is neither 443 nor above 1023."))
     if destination.is_ip:
         require_allowed_addresses(destination.host, [destination.host])
     elif not _is_public_name(destination.host):
-        raise DestinationNotAllowed("The URL's host is not a public domain name.")
+        raise DestinationNotAllowed(gettext_noop("The URL's host is not a public domain name."))
 
 
 def _is_public_name(host: str) -> bool:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from config.api.errors import ApiError, InvalidState, RateLimited
+from config.pages.message_templates import translated_by_template
 
 
 class PageRefusal(InvalidState):
@@ -36,6 +37,10 @@ FIELD_SENTENCES = {
     ("slot", "slot_taken"): _("Another post has taken this slot meanwhile."),
     ("post_group_ids", "not_missed"): _("A chosen post was sent or changed meanwhile. Load the page again."),
     ("permalink", "invalid"): _("Enter the address of the post, which begins with https://."),
+    ("at", "not_found"): _("The series has no post at this time any more. Load the page again."),
+    ("texts", "too_few"): _("The rule would use a text again within 24 hours. Add texts, or use {n} in each."),
+    ("role", "invalid_choice"): _("Choose one of the roles."),
+    ("cursor", "invalid"): _("The address of this page is outdated. Begin at the start of the list."),
     ("reason", "max_length"): _("The reason may have at most 1,000 characters."),
     ("Idempotency-Key", "invalid"): _("The form is incomplete. Load the page again, then repeat what you did."),
 }
@@ -58,6 +63,9 @@ SENTENCES = {
     ("posts.confirm", "CONTENT_INVALID"): _("The post no longer fits all of its accounts. Open it to see what to change."),
     ("posts.update", "CONFLICT"): _("Somebody else has changed the post in the meantime. Nothing was saved."),
     "SCOPE_MISSING": _("Your role in this workspace does not allow this. Ask an owner or admin."),
+    ("workspaces.resume", "WORKSPACE_PAUSED"): _(
+        "The operator of the service has paused this workspace. Only they can lift that."
+    ),
     "WORKSPACE_PAUSED": _(
         "This workspace is paused, so nothing can be changed. An owner can start it again in the settings."
     ),
@@ -76,6 +84,7 @@ SENTENCES = {
 _MESSAGES_OF_THE_API = (
     gettext_noop("Ask the owner of the workspace to do it."),
     gettext_noop("Check the path and the identifier."),
+    gettext_noop("Give a public https address on port 443 or above 1023, without credentials in it."),
     gettext_noop("Read the resource again, then decide whether to repeat the request."),
     gettext_noop("Read the resource again; its status says what is possible."),
     gettext_noop("There is no such API key."),
@@ -129,4 +138,5 @@ def field_sentence(row: dict[str, Any]) -> str:
 
 def translated_message(message: str) -> str:
     """Return an API error's English message as a sentence in the language of the page, if it is translated."""
-    return gettext(message) if message else ""
+    translated = gettext(message) if message else ""
+    return translated_by_template(message) if translated == message else translated

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from media.errors import MediaTypeNotAllowed
 
@@ -37,7 +38,7 @@ class CpuTimeLimit:
 
     def raise_if_exceeded(self) -> None:
         if time.thread_time() > self.at:
-            raise MediaTypeNotAllowed("The file takes too long to read.")
+            raise MediaTypeNotAllowed(gettext_noop("The file takes too long to read."))
 
 
 def broken_file_error(what: str) -> MediaTypeNotAllowed:
@@ -51,7 +52,7 @@ def truncated_file_error(what: str) -> MediaTypeNotAllowed:
 def check_pixel_limits(width: int, height: int) -> None:
     """Check an uploaded image against the bounds: refuse no pixels, more than MEDIA_MAX_PIXELS, or too long a side."""
     if not width or not height:
-        raise MediaTypeNotAllowed("The image has no pixels.")
+        raise MediaTypeNotAllowed(gettext_noop("The image has no pixels."))
     if width * height > settings.MEDIA_MAX_PIXELS:
         raise MediaTypeNotAllowed(
             f"The image has {_megapixels(width * height)} megapixels; {_megapixels(settings.MEDIA_MAX_PIXELS)} are taken."

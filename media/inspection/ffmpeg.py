@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from media.errors import MediaTypeNotAllowed
 
@@ -72,7 +73,7 @@ def refuse_file_without_video_by_ffprobe(path: Path, mime_type: str) -> None:
         return
     kinds = _stream_kinds(result.stdout)
     if kinds and "video" not in kinds:
-        raise MediaTypeNotAllowed("The file holds no video.")
+        raise MediaTypeNotAllowed(gettext_noop("The file holds no video."))
 
 
 def _stream_kinds(output: bytes) -> set[str]:

@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from django.utils.translation import gettext_noop
+
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import BoundedVideoFile, broken_file_error, truncated_file_error
 
@@ -124,5 +126,5 @@ class BoxFile(BoundedVideoFile):
         if rest.strip(b"\x00"):
             return False
         if end - start > _PADDING:
-            raise MediaTypeNotAllowed("The video goes on with empty bytes.")
+            raise MediaTypeNotAllowed(gettext_noop("The video goes on with empty bytes."))
         return not self.read(start, end - start).strip(b"\x00")

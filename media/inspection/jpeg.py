@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from django.utils.translation import gettext_noop
 from PIL.JpegImagePlugin import JpegImageFile
 
 from media.errors import MediaTypeNotAllowed
@@ -104,7 +105,9 @@ def parse_jpeg_layout(content: bytes) -> ImageLayout:
     exif, scans, end, components_in_scan, coded = b"", 0, 0, 0, list[Segment]()
     for segment in segments(content):
         if segment.marker in _OTHER_FRAMES:
-            raise MediaTypeNotAllowed("The image is a lossless or arithmetic-coded JPEG, which browsers do not show.")
+            raise MediaTypeNotAllowed(
+                gettext_noop("The image is a lossless or arithmetic-coded JPEG, which browsers do not show.")
+            )
         if segment.marker in (_BASELINE, _EXTENDED, _PROGRESSIVE):
             if frame is not None:
                 raise broken_file_error("image")

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.utils.translation import gettext_noop
+
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import broken_file_error, truncated_file_error
 from media.inspection.isobmff import MAX_NUMBERS, Box, BoxFile, group_boxes_by_type
@@ -42,15 +44,17 @@ def movie_dimensions_and_duration(path: Path) -> tuple[int, int, float]:
     with BoxFile(path) as file:
         top = group_boxes_by_type(file.top_level_boxes())
         if b"moov" not in top:
-            raise MediaTypeNotAllowed("The video has no movie box; its end is missing, or it was never finished.")
+            raise MediaTypeNotAllowed(
+                gettext_noop("The video has no movie box; its end is missing, or it was never finished.")
+            )
         parts = group_boxes_by_type(file.children(top[b"moov"][0]))
         if b"cmov" in parts:
-            raise MediaTypeNotAllowed("The video's movie box is compressed, which is not taken.")
+            raise MediaTypeNotAllowed(gettext_noop("The video's movie box is compressed, which is not taken."))
         tracks = _video_tracks(file, parts[b"trak"])
         if b"mvex" not in parts:  # in a fragmented video the samples are listed elsewhere
             tracks = [track for track in tracks if track.samples]
         if not tracks or b"mdat" not in top:
-            raise MediaTypeNotAllowed("The file holds no video.")
+            raise MediaTypeNotAllowed(gettext_noop("The file holds no video."))
         track = max(tracks, key=lambda track: track.width * track.height)
         seconds = _movie_seconds(file, parts) or track.seconds
         if b"mvex" in parts and not seconds:
@@ -136,7 +140,7 @@ def _check_references(file: BoxFile, media: Box) -> None:
     references = file.find_descendant(media, b"minf", b"dinf", b"dref")
     for entry in file.children(references, skip=8) if references else ():
         if not file.unpack_numbers(entry, "I")[0] & _SELF_CONTAINED:
-            raise MediaTypeNotAllowed("The video refers to another file.")
+            raise MediaTypeNotAllowed(gettext_noop("The video refers to another file."))
 
 
 def _chunk_offsets(file: BoxFile, tables: Box) -> Sequence[int]:

@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from django.utils.translation import gettext_noop
+
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import CpuTimeLimit, broken_file_error, truncated_file_error
 from media.inspection.polyglots import (
@@ -54,7 +56,7 @@ def inspect_pdf(path: Path) -> InspectedFile:
     refuse_polyglot_head_or_tail(content[:SNIFFED_HEAD_BYTES], content[-ZIP_TAIL_BYTES:])
     refuse_foreign_data_after_end(content[end + len(b"%%EOF") :], "PDF")
     if _ACTION.search(content) or any(_is_active(part) for part in _objects(content)):
-        raise MediaTypeNotAllowed("The PDF holds scripts, programs or other files.")
+        raise MediaTypeNotAllowed(gettext_noop("The PDF holds scripts, programs or other files."))
     return InspectedFile("document", "application/pdf")
 
 
@@ -99,7 +101,7 @@ def _objects(content: bytes) -> Iterator[bytes]:
             packed = _unpacked(content[token.end() : at])
             unpacked += len(packed)
             if unpacked > _UNPACKED_ALL:
-                raise MediaTypeNotAllowed("The PDF unpacks to more than a document needs.")
+                raise MediaTypeNotAllowed(gettext_noop("The PDF unpacks to more than a document needs."))
             yield _STRINGS.sub(b" ", packed)
         between = bytearray()
 
@@ -112,5 +114,5 @@ def _unpacked(packed: bytes) -> bytes:
     except zlib.error:
         return b""
     if unpacker.unconsumed_tail:
-        raise MediaTypeNotAllowed("The PDF unpacks to more than a document needs.")
+        raise MediaTypeNotAllowed(gettext_noop("The PDF unpacks to more than a document needs."))
     return objects

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from django.utils.translation import gettext_noop
 from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
@@ -149,6 +150,6 @@ def _check_packed(content: bytes, frame: _Frame, expected: int, deadline: CpuTim
             length += len(unpacker.decompress(packed, _BLOCK))
             packed = unpacker.unconsumed_tail
             if length > expected + _SLACK:
-                raise MediaTypeNotAllowed("The image unpacks to more than its pixels.")
+                raise MediaTypeNotAllowed(gettext_noop("The image unpacks to more than its pixels."))
     if length < expected:
         raise truncated_file_error("image")

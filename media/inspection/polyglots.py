@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import struct
 
+from django.utils.translation import gettext_noop
+
 from media.errors import MediaTypeNotAllowed
 
 # The end record of a ZIP archive is followed only by its comment, of at most 65,535 bytes (APPNOTE.TXT 4.3.16).
@@ -40,9 +42,9 @@ def refuse_polyglot_image(content: bytes, end: int) -> None:
     The image ends at the offset `end`.
     """
     if _SCRIPT.search(content):
-        raise MediaTypeNotAllowed("The image holds a script.")
+        raise MediaTypeNotAllowed(gettext_noop("The image holds a script."))
     if _JAVASCRIPT_GIF.match(content) or (_JAVASCRIPT_COMMENT.match(content) and _COMMENT_END.search(content)):
-        raise MediaTypeNotAllowed("The image is a script as well.")
+        raise MediaTypeNotAllowed(gettext_noop("The image is a script as well."))
     refuse_polyglot_head_or_tail(content[:SNIFFED_HEAD_BYTES], content[-ZIP_TAIL_BYTES:])
     refuse_foreign_data_after_end(content[end:], "image")
 
@@ -63,12 +65,12 @@ def refuse_polyglot_head_or_tail(head: bytes, tail: bytes) -> None:
     JAR files and Office documents are ZIP archives too.
     """
     if _MARKUP.search(head[:SNIFFED_HEAD_BYTES]):
-        raise MediaTypeNotAllowed("The file holds markup in its first bytes.")
+        raise MediaTypeNotAllowed(gettext_noop("The file holds markup in its first bytes."))
     if _PDF.search(head, 1, SNIFFED_HEAD_BYTES):
-        raise MediaTypeNotAllowed("The file is a PDF as well.")
+        raise MediaTypeNotAllowed(gettext_noop("The file is a PDF as well."))
     at = tail.rfind(b"PK\x05\x06", -ZIP_TAIL_BYTES)
     if at >= 0 and _is_zip_end(tail, at):
-        raise MediaTypeNotAllowed("The file is a ZIP archive as well.")
+        raise MediaTypeNotAllowed(gettext_noop("The file is a ZIP archive as well."))
 
 
 def _is_zip_end(tail: bytes, at: int) -> bool:

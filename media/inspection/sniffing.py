@@ -7,6 +7,8 @@ import re
 import struct
 from pathlib import Path
 
+from django.utils.translation import gettext_noop
+
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import decompress_first_bytes
 
@@ -62,7 +64,7 @@ def detect_mime_type(path: Path) -> str:
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     if not head:
-        raise MediaTypeNotAllowed("The file is empty.")
+        raise MediaTypeNotAllowed(gettext_noop("The file is empty."))
     signed = (mime_type for signature, mime_type in _TYPES.items() if head.startswith(signature))
     mime_type = next(signed, None) or _container_type(head)
     if mime_type is None:
@@ -110,13 +112,13 @@ def _type_of_brands(head: bytes) -> str:
         return "video/quicktime"
     for brand in sorted(compatible & set(_REFUSED_BRANDS)):
         raise _unsupported(_REFUSED_BRANDS[brand])
-    raise MediaTypeNotAllowed("The file is of the ISO media family, but no MP4 or MOV video.")
+    raise MediaTypeNotAllowed(gettext_noop("The file is of the ISO media family, but no MP4 or MOV video."))
 
 
 def _unsupported_type_error(head: bytes) -> MediaTypeNotAllowed:
     """Return the error for an upload of an unsupported type, with the most specific type name that can be found."""
     if b"%PDF-" in head[:1024]:
-        return MediaTypeNotAllowed("The PDF begins only after other bytes.")
+        return MediaTypeNotAllowed(gettext_noop("The PDF begins only after other bytes."))
     if head.startswith(b"\x1f\x8b"):
         is_svg = b"<svg" in decompress_first_bytes(head, HEAD_BYTES, wbits=31).lower()
         return _unsupported("a compressed SVG image" if is_svg else "a gzip archive")

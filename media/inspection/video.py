@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from django.utils.translation import gettext_noop
+
 from media.errors import MediaTypeNotAllowed
 from media.inspection.ffmpeg import refuse_file_without_video_by_ffprobe
 from media.inspection.movie import movie_dimensions_and_duration
@@ -43,6 +45,6 @@ def inspect_video(path: Path, mime_type: str) -> InspectedFile:
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
         raise MediaTypeNotAllowed(f"The video says that it is {width} × {height} pixels large.")
     if not 0 <= seconds * 1000 <= MAX_DURATION_MS:  # also refuses nan
-        raise MediaTypeNotAllowed("The video says that it lasts longer than a week, or less than no time.")
+        raise MediaTypeNotAllowed(gettext_noop("The video says that it lasts longer than a week, or less than no time."))
     refuse_file_without_video_by_ffprobe(path, mime_type)
     return InspectedFile("video", mime_type, width, height, round(seconds * 1000) or None)

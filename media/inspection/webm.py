@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from django.utils.translation import gettext_noop
+
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import BoundedVideoFile, broken_file_error, truncated_file_error
 from media.inspection.polyglots import SNIFFED_HEAD_BYTES
@@ -106,7 +108,7 @@ def find_segment_and_end(file: ElementFile) -> tuple[Element, int]:
         raise broken_file_error("video")
     end = file.size if segment.end is None else segment.end
     if file.read(end, min(file.size - end, SNIFFED_HEAD_BYTES)).strip(b"\x00"):
-        raise MediaTypeNotAllowed("The video is followed by other bytes.")
+        raise MediaTypeNotAllowed(gettext_noop("The video is followed by other bytes."))
     return segment, end
 
 
@@ -127,7 +129,7 @@ def webm_dimensions_and_duration(path: Path) -> tuple[int, int, float]:
             else:
                 calculator.add_element(element)
         if not sides or not calculator.clusters:
-            raise MediaTypeNotAllowed("The file holds no video.")
+            raise MediaTypeNotAllowed(gettext_noop("The file holds no video."))
         return *max(sides, key=lambda pair: pair[0] * pair[1]), calculator.seconds()
 
 

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path, PurePosixPath
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from config.api.caller import Caller
 from config.api.errors import ValidationFailed, missing_or_foreign_id_error
@@ -27,9 +28,9 @@ def crop_image(*, caller: Caller, media_id: str, ratio: float, position: CropPos
     """
     asset = selectors.get_asset(caller=caller, media_id=media_id, scope="media.upload", write=True)
     if not MIN_RATIO <= ratio <= MAX_RATIO:
-        raise ValidationFailed.for_field("ratio", "No image has this ratio.")
+        raise ValidationFailed.for_field("ratio", gettext_noop("No image has this ratio."))
     if asset.kind != MediaAsset.Kind.IMAGE:
-        raise MediaTypeNotAllowed("Only images can be cropped here.")
+        raise MediaTypeNotAllowed(gettext_noop("Only images can be cropped here."))
     try:
         with limit_storage_call(), storage.open_file(asset.storage_key) as file:
             content = file.read()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from config.api.errors import ServiceUnavailable
 from media import selectors, storage
@@ -41,7 +42,7 @@ def adopt_pending_file(key: str) -> None:
     Raises ServiceUnavailable if the purge has abandoned it.
     """
     if not PendingFile.objects.filter(storage_key=key, abandoned=False).delete()[0]:
-        raise ServiceUnavailable("The file was stored too late. Send it again.")
+        raise ServiceUnavailable(gettext_noop("The file was stored too late. Send it again."))
 
 
 @transaction.atomic

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy, pgettext, pgettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext_lazy, pgettext, pgettext_lazy
 
 from accounts.local_time import first_instant_at_local_time
 from config.api.errors import Conflict
@@ -89,7 +89,7 @@ def prepare_action(
 ) -> PreparedAction:
     """Prepare an action on a chosen post, whose content must have the `version` that was shown, if any. Raises API errors."""
     if version not in (None, group.content_version):
-        raise Conflict("Somebody else changed the group in the meantime.")
+        raise Conflict(gettext_noop("Somebody else changed the group in the meantime."))
     return action.prepare(page, group, move)
 
 

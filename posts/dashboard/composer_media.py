@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from config.api.errors import ApiError
 from config.api.uploads import ReceivedFile
-from config.pages.sentences import error_sentences
+from config.pages.sentences import error_sentences, translated_message
 from media import selectors
 from media.cropping import CROP_POSITIONS
 from media.dashboard.library import upload_files_collecting_errors
@@ -134,4 +134,4 @@ class ComposerMedia:
 
 def _sentences(error: ApiError) -> list[str]:
     """Return the sentences of an API error about the composer's field for media, without naming the field."""
-    return [row["message"] for row in error.details] if error.details else error_sentences(error)
+    return [translated_message(row["message"]) for row in error.details] if error.details else error_sentences(error)

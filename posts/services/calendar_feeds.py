@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from agents.tokens import CALENDAR_FEED_PREFIX, generate_token, token_digest
 from auditlog.services import record_entry
@@ -40,7 +41,7 @@ def create_calendar_feed(*, caller: Caller, workspace_id: str, dry_run: bool = F
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
         if CalendarFeed.objects.filter(member__workspace_id=workspace_id).count() >= MAX_FEEDS:
             message = f"The workspace already has {MAX_FEEDS} calendar feeds."
-            raise Conflict(message, suggested_action="Delete those that nobody uses.")
+            raise Conflict(message, suggested_action=gettext_noop("Delete those that nobody uses."))
         accept_plan(ResourcePlan("calendar_feeds.create", workspace_id, None, {}))
         member = Member.objects.select_related("user").filter(workspace_id=workspace_id, user_id=caller.actor_id).first()
         if member is None:  # who has just left the workspace
@@ -66,7 +67,7 @@ def delete_calendar_feed(*, caller: Caller, workspace_id: str, feed_id: str, dry
     """
     feed = feed_with_id(caller=caller, workspace_id=workspace_id, feed_id=feed_id, write=True)
     if feed.member.user_id != caller.actor_id and caller.role not in ADMIN_ROLES:
-        raise Forbidden("Only an owner or admin may delete the calendar feed of somebody else.")
+        raise Forbidden(gettext_noop("Only an owner or admin may delete the calendar feed of somebody else."))
     with transaction.atomic():
         accept_plan(ResourcePlan("calendar_feeds.delete", feed.id, {"member": feed.member.user_id}, {}))
         if not dry_run:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from auditlog.services import build_success_entry_writes, record_entry
 from billing.services import PriceAlreadyReserved, build_money_hold_writes, run_writes_with_money_holds
@@ -74,13 +75,13 @@ def plan_and_commit(
         except RowsChanged:
             if plan.refuses_changes:
                 make_plan()  # raises what now forbids the operation, if anything does
-                raise Conflict("Somebody else changed the group in the meantime.") from None
+                raise Conflict(gettext_noop("Somebody else changed the group in the meantime.")) from None
             tries_left -= 1
             if not tries_left:
                 break
             continue
         return plan
-    raise Conflict("The group keeps changing.", suggested_action="Send the request again in a moment.")
+    raise Conflict(gettext_noop("The group keeps changing."), suggested_action="Send the request again in a moment.")
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext_noop
+
 from config.api.caller import Caller, requested_or_own_workspace_id, require_access
 from config.api.errors import InvalidState, ValidationFailed
 from posts import selectors
@@ -45,10 +47,12 @@ def plan_retry_missed(
     missed = selectors.missed_post_ids(workspace_id=chosen, among=post_group_ids)
     wanted = missed[:MAX_MISSED_POSTS] if post_group_ids is None else list(dict.fromkeys(post_group_ids))
     if not wanted:
-        raise InvalidState("There are no missed posts.", suggested_action="Nothing needs to be done.")
+        raise InvalidState(
+            gettext_noop("There are no missed posts."), suggested_action=gettext_noop("Nothing needs to be done.")
+        )
     for index, group_id in enumerate(post_group_ids or ()):
         if group_id not in missed:
-            message = "This post has missed no time, or was sent since."
+            message = gettext_noop("This post has missed no time, or was sent since.")
             raise ValidationFailed.for_field(f"post_group_ids[{index}]", message, "not_missed")
     changes: list[GroupChange] = []
     for group_id in wanted:

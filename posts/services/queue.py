@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext_noop
 
 from accounts.local_time import first_instant_at_local_time
 from accounts.models import ConnectedAccount
@@ -118,7 +119,9 @@ def plan_queue_change(caller: Caller, change: RequestedQueueChange, *, dry_run: 
             moves = {each.id: TargetTime(free.choose_next(account, "action"), slot=True) for each in queue.targets}
     if not moves:
         raise InvalidState(
-            "There are no posts to shuffle." if change.action == "shuffle" else "There are no posts to move.",
+            gettext_noop("There are no posts to shuffle.")
+            if change.action == "shuffle"
+            else gettext_noop("There are no posts to move."),
             suggested_action="GET /posts shows what is scheduled to the account.",
         )
     edits = [
@@ -153,7 +156,7 @@ def _plan_of_times_before(caller: Caller, stored: StoredPlan) -> Plan:
     for planned in stored.content["posts"]:
         group, before = groups.get(planned["post_group_id"]), planned["before"]
         if group is None or group.plan_hash != stored.hash:
-            raise InvalidState("One of the posts was changed since.")
+            raise InvalidState(gettext_noop("One of the posts was changed since."))
         times = {
             each["connected_account_id"]: TargetTime(parse_datetime(each["moment"] or before["moment"]), each["slot"])
             for each in before["targets"]
@@ -184,7 +187,7 @@ def _plan_of_edits(
 def _account(workspace_id: str, account_id: str) -> ConnectedAccount:
     account = ConnectedAccount.objects.select_related("workspace").filter(workspace_id=workspace_id, pk=account_id).first()
     if account is None:
-        raise ValidationFailed.for_field("connected_account_id", "This account does not exist.", "not_found")
+        raise ValidationFailed.for_field("connected_account_id", gettext_noop("This account does not exist."), "not_found")
     return account
 
 
@@ -208,7 +211,7 @@ def _queue(account: ConnectedAccount, change: RequestedQueueChange, zone: ZoneIn
     scheduled = {target.group_id for target in targets}
     for index, group_id in enumerate(change.post_group_ids):
         if group_id not in scheduled:
-            message = "This post is not scheduled to the account at these times."
+            message = gettext_noop("This post is not scheduled to the account at these times.")
             raise ValidationFailed.for_field(f"post_group_ids[{index}]", message, "not_found")
     return Queue(account, targets, groups)
 

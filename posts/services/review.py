@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.models import ConnectedAccount
 from config.api.caller import Caller, require_access
@@ -164,7 +165,10 @@ def require_approver(caller: Caller, status: str) -> None:
     if caller.agent_id:
         raise Forbidden("Agents cannot confirm or reject posts. Use a person's session or a workspace key.")
     if status != GroupStatus.DRAFT and not caller.may_approve:
-        raise Forbidden("Editors cannot confirm or reject posts.", suggested_action="Ask an owner or admin to do it.")
+        raise Forbidden(
+            gettext_noop("Editors cannot confirm or reject posts."),
+            suggested_action=gettext_noop("Ask an owner or admin to do it."),
+        )
     refuse_caller_needing_approval(caller)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from config.api.caller import Caller, require_access
 from config.api.errors import Conflict, missing_or_foreign_id_error
@@ -32,7 +33,7 @@ def save_filter(*, caller: Caller, workspace_id: str, page: str, name: str, quer
         others = SavedFilter.objects.filter(member=member).exclude(page=page, name=name)
         if others.count() >= MAX_SAVED_FILTERS:
             message = f"You already have {MAX_SAVED_FILTERS} saved filters."
-            raise Conflict(message, suggested_action="Delete one of them first.")
+            raise Conflict(message, suggested_action=gettext_noop("Delete one of them first."))
         return SavedFilter.objects.update_or_create(member=member, page=page, name=name, defaults={"query": query})[0]
 
 

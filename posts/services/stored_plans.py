@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from agents.models import Agent
 from auditlog.services import record_entry
@@ -71,7 +72,7 @@ def make_and_store_plan(
     if open_plans.count() >= MAX_OPEN_PLANS:
         raise Conflict(
             f"The workspace has {MAX_OPEN_PLANS} open plans.",
-            suggested_action="Commit some of them, or wait until they expire.",
+            suggested_action=gettext_noop("Commit some of them, or wait until they expire."),
         )
     with transaction.atomic():
         stored = StoredPlan.objects.create(
@@ -135,7 +136,7 @@ def commit_stored_plan(
     if not is_maker and not (caller.is_user and caller.has_scope(REVIEW_SCOPES)):
         raise missing_or_foreign_id_error(None, "plan")
     if stored.agent_id and not is_maker and not caller.may_approve:
-        raise Forbidden("Only an owner or admin can confirm the plan of an agent.")
+        raise Forbidden(gettext_noop("Only an owner or admin can confirm the plan of an agent."))
     if stored.committed_at:
         return CommittedPlan(stored, None)
     if stored.status == "expired":
@@ -181,7 +182,10 @@ def _agent_approved_by(person: Caller, agent_id: str) -> Caller:
     """Return the caller for an agent whose plan a person commits: with the person's scopes, but the agent's allowlist."""
     agent = Agent.objects.filter(pk=agent_id).exclude(status=Agent.Status.REVOKED).first()
     if agent is None:
-        raise InvalidState("The agent that made this plan was revoked.", suggested_action="Create the post yourself.")
+        raise InvalidState(
+            gettext_noop("The agent that made this plan was revoked."),
+            suggested_action=gettext_noop("Create the post yourself."),
+        )
     allowlist = None if agent.account_allowlist is None else tuple(agent.account_allowlist)
     return replace(person, kind="agent", actor_id=agent.id, role=None, mode=agent.default_mode, account_allowlist=allowlist)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from config.api.caller import Caller
 from config.api.errors import InvalidState
@@ -35,7 +36,7 @@ def _plan(caller: Caller, post_group_id: str, status: GroupStatus, scheduled_at:
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEW_SCOPES, write=True)
     require_approver(caller, status)
     if status not in CONFIRMABLE_GROUP_STATUSES:
-        raise InvalidState("Only a draft or a post awaiting approval can have been approved.")
+        raise InvalidState(gettext_noop("Only a draft or a post awaiting approval can have been approved."))
     if group.status != GroupStatus.SCHEDULED or group.was_attempted:
         raise publishing_begun_error(group)
     after = copy_of_group(group)

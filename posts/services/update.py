@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from config.api.caller import Caller, check_account_allowlist, require_access
 from config.api.errors import Conflict, InvalidState, ValidationFailed
@@ -103,9 +104,11 @@ def plan_change_of_group(
         require_access(caller, group.workspace_id, scope)
     check_account_allowlist(caller, group.account_ids)  # build_targets_to_validate checks the edit's
     if not any(map(is_changeable, unstarted_targets_or_raise(group))):
-        raise InvalidState("All targets were already published or attempted, so the content can no longer be changed.")
+        raise InvalidState(
+            gettext_noop("All targets were already published or attempted, so the content can no longer be changed.")
+        )
     if content_version not in (None, group.content_version):
-        raise Conflict("Somebody else changed the group in the meantime.")
+        raise Conflict(gettext_noop("Somebody else changed the group in the meantime."))
     return _edited(caller, group, edit, free or FreeSlots(own=[target.id for target in group.targets.all()]))
 
 
@@ -186,12 +189,14 @@ def _check_edit(caller: Caller, group: PostGroup, edit: PostEdit, *, begun: bool
     refuse_past_or_too_late_times(given, edit.targets or ())
     scheduled = whether_targets_have_times(_publishing_time(group, edit), _changed_targets(group, edit))
     if edit.scheduled_at is None and is_released(group) and not all(scheduled):
-        raise ValidationFailed.for_field("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
+        raise ValidationFailed.for_field(
+            "scheduled_at", gettext_noop("A scheduled group needs a time. Cancel it instead."), "required"
+        )
     if not begun:
         return
     refuse_caller_needing_approval(caller)
     if edit.media is not None and edit.media != media_inputs_of_group(group):
-        raise InvalidState("Some targets have begun, so the media can no longer be changed.")
+        raise InvalidState(gettext_noop("Some targets have begun, so the media can no longer be changed."))
 
 
 def _events(group: PostGroup, after: PostGroup, *, ended: bool) -> Sequence[tuple[str, str | None]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, require_operator
@@ -47,7 +48,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
         delivery = Delivery.objects.select_for_update(of=("self",)).select_related("event").get(pk=found.pk)
         now = timezone.now()
         if delivery.is_in_flight(now):
-            raise InvalidState("An attempt of this delivery is in flight. Try again when it has ended.")
+            raise InvalidState(gettext_noop("An attempt of this delivery is in flight. Try again when it has ended."))
         before = row_fields(delivery, "event_id", "url", "status", "attempts")
         delivery.reset_for_replay(now)
         accept_plan(ResourcePlan("webhooks.replay", delivery.id, before, {**before, "status": delivery.status}))

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus, require_access
@@ -50,7 +51,7 @@ def rotate_signing_secret_of_workspace(*, caller: Caller, workspace_id: str, dry
     """
     require_access(caller, workspace_id, "api_keys.write")
     if caller.agent_id or (caller.is_user and caller.role != "owner"):
-        raise Forbidden("Only the workspace's owner or a workspace key can rotate the signing secret.")
+        raise Forbidden(gettext_noop("Only the workspace's owner or a workspace key can rotate the signing secret."))
     with transaction.atomic():
         locked = SigningSecret.objects.select_for_update().filter(pk=workspace_id).first()
         # The time of the last rotation identifies the secret, which is not in the plan itself.

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from auditlog.services import record_entry
@@ -64,7 +64,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     validate_assignable_role(role)
     address = normalize_email(email)
     if not address:
-        raise ValidationFailed.for_field("email", "This is not a valid e-mail address.")
+        raise ValidationFailed.for_field("email", gettext_noop("This is not a valid e-mail address."))
     rate_limit.count_or_raise_rate_limited(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
     token = secrets.token_urlsafe(32)
     link = f"{settings.BASE_URL}{reverse('invitation', args=[token])}"
@@ -109,8 +109,8 @@ def get_own_invitation_by_token(*, caller: Caller, token: str) -> Invitation:
     invitation = selectors.find_open_invitation(token_sha256=_digest(token))
     if invitation is None:
         raise InvalidState(
-            "This invitation is not valid: it was used, withdrawn or replaced, or its seven days have passed.",
-            suggested_action="Ask for a new invitation.",
+            gettext_noop("This invitation is not valid: it was used, withdrawn or replaced, or its seven days have passed."),
+            suggested_action=gettext_noop("Ask for a new invitation."),
         )
     _require_invited_person(caller, invitation)
     return invitation
@@ -138,13 +138,18 @@ def _require_invited_person(caller: Caller, invitation: Invitation) -> None:
     person = User.objects.get(pk=caller.actor_id)
     if not person.email_verified:
         raise Forbidden(
-            "An invitation needs an e-mail address that your identity provider has verified. Your address is not verified.",
-            suggested_action="Verify your address at your identity provider, or sign in by e-mail. Then open the link again.",
+            gettext_noop(
+                "An invitation needs an e-mail address that your identity provider has verified. "
+                "Your address is not verified."
+            ),
+            suggested_action=gettext_noop(
+                "Verify your address at your identity provider, or sign in by e-mail. Then open the link again."
+            ),
         )
     if normalize_email(person.email) != invitation.email:
         raise Forbidden(
             f"This invitation is for another e-mail address than yours, {person.email}.",
-            suggested_action="Sign in as the invited person, or ask for an invitation to your own address.",
+            suggested_action=gettext_noop("Sign in as the invited person, or ask for an invitation to your own address."),
         )
 
 
@@ -155,7 +160,7 @@ def _replace_open_invitation(workspace: Workspace, address: str) -> None:
     """
     members = Member.objects.filter(workspace=workspace, user__email_verified=True)
     if members.filter(user__email=address).exists():
-        raise ValidationFailed.for_field("email", "Somebody with this address is already a member.", "taken")
+        raise ValidationFailed.for_field("email", gettext_noop("Somebody with this address is already a member."), "taken")
     selectors.invitations_of_workspace(workspace_id=workspace.id).filter(email=address).delete()
     if (
         selectors.invitations_of_workspace(workspace_id=workspace.id).filter(expires_at__gt=timezone.now()).count()
@@ -163,7 +168,7 @@ def _replace_open_invitation(workspace: Workspace, address: str) -> None:
     ):
         raise Conflict(
             f"The workspace already has {MAX_OPEN_INVITATIONS} open invitations.",
-            suggested_action="Withdraw some of them first.",
+            suggested_action=gettext_noop("Withdraw some of them first."),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_recent_sign_in, require_role
@@ -67,7 +68,7 @@ def hand_over_workspace(*, caller: Caller, workspace_id: str, user_id: str) -> W
         new_owner = _get_non_owner(workspace_id, user_id)
         workspace = Workspace.objects.get(pk=workspace_id)
         if workspace.owner_user_id != caller.actor_id:  # another request was faster
-            raise Forbidden("Only the owner of a workspace may hand it over.")
+            raise Forbidden(gettext_noop("Only the owner of a workspace may hand it over."))
         lock_owner_and_check_quota(user_id)
         Member.objects.filter(workspace=workspace, user_id=caller.actor_id).update(
             role=Member.Role.ADMIN, updated_at=timezone.now()
@@ -112,7 +113,8 @@ def _get_non_owner(workspace_id: str, user_id: str) -> Member:
         raise missing_or_foreign_id_error(None, "member")
     if member.role == Member.Role.OWNER:
         raise InvalidState(
-            "This is the owner of the workspace.", suggested_action="Hand the workspace over to another member first."
+            gettext_noop("This is the owner of the workspace."),
+            suggested_action=gettext_noop("Hand the workspace over to another member first."),
         )
     return member
 

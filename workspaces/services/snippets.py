@@ -33,7 +33,7 @@ def save_snippet(
             snippet = Snippet(workspace_id=workspace_id)
         else:
             message = f"The workspace already has {MAX_SNIPPETS} snippets."
-            raise Conflict(message, suggested_action="Delete those that nobody uses.")
+            raise Conflict(message, suggested_action=gettext_noop("Delete those that nobody uses."))
         snippet.name, snippet.kind, snippet.text = name, kind, text
         try:
             with transaction.atomic():

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from auditlog.services import record_entry
 from config.api.caller import Caller, operator_caller, require_recent_sign_in
@@ -30,7 +31,9 @@ def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | Non
     """
     person = selectors.user_of_identity(issuer=identity.issuer, subject=identity.subject) or _create(identity)
     if not person.is_active:
-        raise Forbidden("This account is closed.", suggested_action="Ask the operator of the service.")
+        raise Forbidden(
+            gettext_noop("This account is closed."), suggested_action=gettext_noop("Ask the operator of the service.")
+        )
     person.email, person.email_verified = identity.email, identity.email_verified
     person.display_name = identity.display_name or person.display_name
     person.is_staff = person.is_superuser = staff

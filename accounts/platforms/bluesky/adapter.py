@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.base import START, Platform
 from accounts.platforms.bluesky import embeds, feed_post, people, session
 from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
@@ -23,7 +25,7 @@ from config.outbound import NotSentToForbiddenHost, OutboundError
 
 MAX_UPLOAD_ROUNDS = 3  # how often a post's files are uploaded again
 VIDEO_SERVICE_ATTEMPTS = 3
-USE_APP_PASSWORD = "Make an app password in Bluesky's settings and connect with that."  # noqa: S105
+USE_APP_PASSWORD = gettext_noop("Make an app password in Bluesky's settings and connect with that.")
 
 
 class Bluesky(Platform):
@@ -61,17 +63,19 @@ class Bluesky(Platform):
                 with suppress(OutboundError, XrpcError):  # a session that is not ended expires
                     session.end_session(service, opened.refresh)
                 raise CredentialsRejected(
-                    "This is the account's own password. The service accepts only app passwords, which can be revoked one "
-                    "by one and cannot change the account.",
+                    gettext_noop(
+                        "This is the account's own password. The service accepts only app passwords, which can be revoked "
+                        "one by one and cannot change the account."
+                    ),
                     suggested_action=USE_APP_PASSWORD,
                 )
             if not opened.active:
-                raise CredentialsRejected("The account is deactivated or suspended at Bluesky.")
+                raise CredentialsRejected(gettext_noop("The account is deactivated or suspended at Bluesky."))
             identity = session.fetch_identity(Xrpc(opened.pds, opened.access), opened.did, opened.handle)
         except NotSentToForbiddenHost as error:
             raise CredentialsRejected(f"The service does not connect to the account's server: {error}") from error
         except UnreadableAnswer as error:
-            raise CredentialsRejected("The server at this address is not an AT Protocol server.") from error
+            raise CredentialsRejected(gettext_noop("The server at this address is not an AT Protocol server.")) from error
         except OutboundError as error:
             raise ERRORS.translate_repeatable_call_error(error) from error
         except XrpcError as error:
@@ -226,9 +230,9 @@ def _refused_sign_in(error: XrpcError) -> PlatformError:
         return ERRORS.translate_repeatable_call_error(error)
     if error.code == "AuthFactorTokenRequired":
         return CredentialsRejected(
-            "Bluesky asks for a second factor, which it does for the account's own password only.",
+            gettext_noop("Bluesky asks for a second factor, which it does for the account's own password only."),
             suggested_action=USE_APP_PASSWORD,
         )
     if error.status == 401:
-        return CredentialsRejected("Bluesky does not accept this identifier with this app password.")
+        return CredentialsRejected(gettext_noop("Bluesky does not accept this identifier with this app password."))
     return CredentialsRejected(f"The address does not accept a sign-in: {error.status} {error.reason}")

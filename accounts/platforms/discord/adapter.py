@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.base import Platform
 from accounts.platforms.discord import message
 from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
@@ -47,10 +49,12 @@ class Discord(Platform):
         except (ReauthRequired, ContentRejected) as error:
             raise CredentialsRejected(
                 error.message,
-                suggested_action="Check that the webhook still exists, copy its whole address and connect again.",
+                suggested_action=gettext_noop(
+                    "Check that the webhook still exists, copy its whole address and connect again."
+                ),
             ) from error
         if details.get("type", INCOMING_WEBHOOK_TYPE) != INCOMING_WEBHOOK_TYPE:
-            raise CredentialsRejected("This webhook posts no messages: it is not an incoming webhook.")
+            raise CredentialsRejected(gettext_noop("This webhook posts no messages: it is not an incoming webhook."))
         tokens = {key: _snowflake(details.get(key)) for key in ("channel_id", "guild_id")}
         grant = Grant(credentials=dict(credentials), tokens=tokens, external_id=hook.id)
         return AuthorizedAccount(identity=_identity(details), grant=grant)

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from accounts.platforms.errors import (
     CredentialsRejected,
@@ -97,9 +98,11 @@ def webhook_client(given: str, api_base: str) -> WebhookClient:
     found = re.fullmatch(f"(?:{'|'.join(hosts)}){_PATH}", given.strip())
     if found is None:
         raise CredentialsRejected(
-            "This is not the address of a Discord webhook.",
-            suggested_action="Copy the whole address, https://discord.com/api/webhooks/…, from the channel's settings, "
-            "Integrations, Webhooks.",
+            gettext_noop("This is not the address of a Discord webhook."),
+            suggested_action=gettext_noop(
+                "Copy the whole address, https://discord.com/api/webhooks/…, from the channel's settings, "
+                "Integrations, Webhooks."
+            ),
         )
     webhook_id, token = found.groups()
     return WebhookClient(f"{api_base or API_BASE}/webhooks/{webhook_id}/{token}", token, webhook_id)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.facebook.capabilities import REQUIRED_SCOPES
 from accounts.platforms.facebook.errors import ERRORS
@@ -53,8 +55,10 @@ class FacebookOAuthClient(MetaOAuthClient):
         connections = tuple(_connection(page, scopes) for page in pages if _may_publish(page))
         if not connections:
             raise CredentialsRejected(
-                "This login opens no page to which the service may publish.",
-                suggested_action="Start again, choose the pages, and make sure that your role there may create content.",
+                gettext_noop("This login opens no page to which the service may publish."),
+                suggested_action=gettext_noop(
+                    "Start again, choose the pages, and make sure that your role there may create content."
+                ),
             )
         return connections
 

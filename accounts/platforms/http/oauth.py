@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlencode, urlsplit
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, RateLimited, ReauthRequired, Transient
 from accounts.platforms.http.responses import json_object_or_none, one_line, wait_seconds_from_headers
@@ -174,7 +175,7 @@ def wrong_code_error(label: str) -> CredentialsRejected:
     """Return the error for an OAuth authorization code that a platform does not accept."""
     return CredentialsRejected(
         f"{label} does not accept this code: it is used, expired or was issued to another service.",
-        suggested_action="Start the connection again.",
+        suggested_action=gettext_noop("Start the connection again."),
     )
 
 

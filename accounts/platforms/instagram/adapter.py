@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import CredentialsRejected, ReauthRequired
 from accounts.platforms.http.responses import one_line, picture_url_or_empty
 from accounts.platforms.instagram import containers, posts
@@ -88,8 +90,8 @@ class Instagram(MetaPlatform):
         username = username_of(user)
         if user.get("account_type") == "PERSONAL":
             raise CredentialsRejected(
-                "Instagram lets services publish for professional accounts only.",
-                suggested_action="Switch the account to a business or creator account, then connect it again.",
+                gettext_noop("Instagram lets services publish for professional accounts only."),
+                suggested_action=gettext_noop("Switch the account to a business or creator account, then connect it again."),
             )
         return (
             Identity(

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, ReauthRequired
 from accounts.platforms.http.oauth import granted_scopes, merged_tokens, token_expiry
 from accounts.platforms.http.oauth_platform import OAuthPlatform
@@ -94,8 +96,10 @@ class LinkedIn(OAuthPlatform):
         if not found:
             raise CredentialsRejected(
                 f"{person.handle} may not post for any LinkedIn page.",
-                suggested_action="Ask the page's administrators for a role that may post, or sign in to LinkedIn as "
-                "somebody who has one. Then start the connection again.",
+                suggested_action=gettext_noop(
+                    "Ask the page's administrators for a role that may post, or sign in to LinkedIn as "
+                    "somebody who has one. Then start the connection again."
+                ),
             )
         return found
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms import polls
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import CredentialsRejected, PlatformError, ReauthRequired
@@ -75,7 +77,7 @@ class Mastodon(Platform):
         """Adapter method that connects a Mastodon account by a pasted access token. Raises CredentialsRejected, Transient."""
         token = credentials["access_token"].strip()
         if not _TOKEN.fullmatch(token):
-            raise CredentialsRejected("The access token holds characters that no token has.")
+            raise CredentialsRejected(gettext_noop("The access token holds characters that no token has."))
         address = instance.instance_address(credentials["instance"])
         with _connection_errors():
             identity, tokens = _opened(ServerClient(address, token))
@@ -191,7 +193,7 @@ def _connection_errors() -> Iterator[None]:
     except NotSentToForbiddenHost as error:
         raise CredentialsRejected(f"The service does not connect to this instance: {error}") from error
     except UnreadableAnswer as error:
-        raise CredentialsRejected("The server at this address does not have Mastodon's API.") from error
+        raise CredentialsRejected(gettext_noop("The server at this address does not have Mastodon's API.")) from error
     except OutboundError as error:
         raise ERRORS.translate_repeatable_call_error(error) from error
     except MastodonError as error:
@@ -202,9 +204,9 @@ def _refused_token(error: MastodonError) -> PlatformError:
     if error.status == 429 or error.status >= 500:
         return ERRORS.translate_repeatable_call_error(error)
     if error.status == 401:
-        return CredentialsRejected("The instance does not accept this access token.")
+        return CredentialsRejected(gettext_noop("The instance does not accept this access token."))
     if 300 <= error.status < 400:
-        return CredentialsRejected("This address only redirects to another; give the instance's own host name.")
+        return CredentialsRejected(gettext_noop("This address only redirects to another; give the instance's own host name."))
     return CredentialsRejected(
         f"The instance refuses the access token: {error.status} {error.reason}",
         suggested_action=f"Connect with an account's token that has {REQUIRED_SCOPES}.",

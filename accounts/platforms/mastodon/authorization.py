@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected
 from accounts.platforms.http.oauth import PlatformOAuthClient
 from accounts.platforms.http.responses import required_matching_text
@@ -54,7 +56,7 @@ def register_app_and_begin_oauth(
             raise
         raise CredentialsRejected(
             f"The instance does not let this service register as an application: {error.status} {error.reason}",
-            suggested_action="Ask the operators of the instance, or connect with an access token.",
+            suggested_action=gettext_noop("Ask the operators of the instance, or connect with an access token."),
         ) from error
     stored = {
         "instance": server.address,
@@ -75,7 +77,8 @@ def exchange_code(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) ->
         answer = oauth_client_from_registration(stored["instance"], stored).exchange_code(code, redirect_uri, verifier)
     except ConnectionUnavailable as error:
         raise CredentialsRejected(
-            "The instance no longer knows the service's application.", suggested_action="Start the connection again."
+            gettext_noop("The instance no longer knows the service's application."),
+            suggested_action=gettext_noop("Start the connection again."),
         ) from error
     return {**answer, "access_token": required_matching_text(answer, "access_token", _WORD, "access token")}
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.responses import object_or_empty, objects_in, required_json_object
 from accounts.platforms.mastodon.capabilities import SCOPES, WIDE_SCOPES
@@ -50,7 +52,9 @@ def instance_address(written: str) -> str:
     """
     parts = _WRITTEN.fullmatch(written.strip())
     if parts is None:
-        raise CredentialsRejected("The instance is no host name such as mastodon.social, nor the https address of one.")
+        raise CredentialsRejected(
+            gettext_noop("The instance is no host name such as mastodon.social, nor the https address of one.")
+        )
     scheme = (parts["scheme"] or ("http" if _LOOPBACK.fullmatch(parts["place"]) else "https")).lower()
     try:
         destination = check_url_without_lookup(f"{scheme}://{parts['place']}")

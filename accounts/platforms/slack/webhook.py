@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.responses import NO_REASON
@@ -95,9 +97,10 @@ def webhook_client(given: str, api_base: str) -> WebhookClient:
     found = re.fullmatch(f"({'|'.join(hosts)}){_PATH}", given.strip())
     if found is None:
         raise CredentialsRejected(
-            "This is not the address of an incoming webhook of Slack.",
-            suggested_action="Copy the whole address, https://hooks.slack.com/services/…, from the app's settings, "
-            "Incoming Webhooks.",
+            gettext_noop("This is not the address of an incoming webhook of Slack."),
+            suggested_action=gettext_noop(
+                "Copy the whole address, https://hooks.slack.com/services/…, from the app's settings, Incoming Webhooks."
+            ),
         )
     origin, team, hook, token = found.groups()
     return WebhookClient(f"{origin}/services/{team}/{hook}/{token}", id=f"{team}/{hook}")

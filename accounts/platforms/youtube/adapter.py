@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import object_or_empty, one_line, picture_url_or_empty
@@ -66,8 +68,8 @@ class YouTube(OAuthPlatform):
         connections = super().exchange_code(code=code, redirect_uri=redirect_uri, stored=stored)
         if not connections:
             raise CredentialsRejected(
-                "The Google account has no YouTube channel.",
-                suggested_action="Make a channel at YouTube, or connect with the account that has one.",
+                gettext_noop("The Google account has no YouTube channel."),
+                suggested_action=gettext_noop("Make a channel at YouTube, or connect with the account that has one."),
             )
         return connections
 

@@ -57,7 +57,7 @@ def add_channel(
         lock_workspace(workspace_id)  # so that concurrent requests cannot exceed the limit together
         if NoticeChannel.objects.filter(workspace_id=workspace_id).count() >= MAX_CHANNELS:
             message = f"The workspace already has {MAX_CHANNELS} channels."
-            raise Conflict(message, suggested_action="Remove one that nobody reads.")
+            raise Conflict(message, suggested_action=gettext_noop("Remove one that nobody reads."))
         channel = NoticeChannel(workspace_id=workspace_id, kind=kind, name=name, destination=checked)
         channel.notice_kinds = list(notice_kinds)
         _save(channel)
@@ -90,9 +90,14 @@ def send_test_notice(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID
     with transaction.atomic():
         channel = _locked_channel(workspace_id, channel_id)
         if channel.paused_at:
-            raise InvalidState("The channel is paused.", suggested_action="Resume it, then send the test.")
+            raise InvalidState(
+                gettext_noop("The channel is paused."), suggested_action=gettext_noop("Resume it, then send the test.")
+            )
         if channel.messages.filter(notice_kind="", due_at__isnull=False).exists():
-            raise InvalidState("The last test notice is still on its way.", suggested_action="Wait until it has arrived.")
+            raise InvalidState(
+                gettext_noop("The last test notice is still on its way."),
+                suggested_action=gettext_noop("Wait until it has arrived."),
+            )
         queue_notice_messages([channel], _test_message(channel.workspace))
         _record(caller, "notice_channels.test", channel)
 

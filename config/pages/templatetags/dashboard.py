@@ -22,8 +22,10 @@ from heroicons.templatetags.heroicons import heroicon_outline
 
 from config.pages.language import format_date, format_money
 from config.pages.navigation import all_dashboard_pages
+from config.pages.sentences import translated_message
 
 register = template.Library()
+register.filter("translated_message", translated_message)  # a stored reason, such as why a delivery failed
 
 # The CSS class of each status: success, problem, needs attention, in progress. All other statuses are shown as "over".
 STATUS_CSS_CLASSES = {
