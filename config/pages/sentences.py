@@ -107,8 +107,10 @@ _MESSAGES_OF_THE_API = (
     gettext_noop("There is no such user."),
     gettext_noop("There is no such workspace."),
 )
-# What only programs and their authors understand; advice that contains it is not shown.
-_FOR_PROGRAMS = re.compile(r"`|POST /|GET /|Retry-After|\btrace_id|\b[a-z]+_[a-z_]+\b|\bthe request\b|\brequests\b")
+# What only programs and their authors understand: names of fields, options, settings and operations.
+_FOR_PROGRAMS = re.compile(
+    r"`|POST /|GET /|Retry-After|\btrace_id|\b[a-z]+_[a-z_]+\b|\b[A-Z0-9]+_[A-Z0-9_]+\b|\bthe request\b|\brequests\b"
+)
 
 
 def error_sentences(error: ApiError, operation: str = "") -> list[str]:
@@ -123,7 +125,7 @@ def error_sentences(error: ApiError, operation: str = "") -> list[str]:
     if error.details:
         return list(dict.fromkeys(field_sentence(row) for row in error.details))
     advice = error.suggested_action
-    return [translated_message(error.message), *([] if _FOR_PROGRAMS.search(advice) else [translated_message(advice)])]
+    return [translated_message(error.message), *([] if is_for_programs(advice) else [translated_message(advice)])]
 
 
 def field_sentence(row: dict[str, Any]) -> str:
@@ -134,6 +136,11 @@ def field_sentence(row: dict[str, Any]) -> str:
     label = name.replace("_", " ").replace("-", " ").capitalize()
     message = translated_message(str(row["message"]))
     return f"{label}: {message}" if label else message
+
+
+def is_for_programs(text: str) -> bool:
+    """Return whether a message or advice of the API has words that only programs and their authors understand."""
+    return _FOR_PROGRAMS.search(text) is not None
 
 
 def translated_message(message: str) -> str:

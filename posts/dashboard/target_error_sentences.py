@@ -9,12 +9,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.platforms import errors
+from config.pages.sentences import is_for_programs, translated_message
 from posts.states import TargetStatus
 
 # By code: what has happened. The messages of all other codes come from the platform, or name no words of the API.
 SENTENCES_BY_CODE = {
     "PLATFORM_RATE_LIMITED": gettext_lazy("%(platform)s accepts no more posts at the moment."),
     "WORKSPACE_DELETED": gettext_lazy("The workspace was deleted before the post was published."),
+}
+# By code: what is shown in place of a message with words that only programs understand.
+GENERAL_SENTENCES_BY_CODE = {
+    "PLATFORM_REJECTED": gettext_lazy("%(platform)s did not accept the post."),
+    "ACCOUNT_NEEDS_REAUTH": gettext_lazy("%(platform)s does not let us in any more."),
 }
 # By code: what a person does now.
 ADVICE_BY_CODE = {
@@ -42,13 +48,22 @@ def target_error_sentence(error: Mapping[str, Any], label: str) -> str:
     """Return what went wrong when a post's target was published, in a sentence; `label` is the platform's display name."""
     code, message = error["code"], str(error["message"])
     if code == "ACCOUNT_NEEDS_REAUTH" and message.startswith("The account is "):  # the API's name of the account's status
-        return _("%(platform)s does not let us in any more.") % {"platform": label}
-    return str(SENTENCES_BY_CODE[code] % {"platform": label}) if code in SENTENCES_BY_CODE else message
+        return str(GENERAL_SENTENCES_BY_CODE[code] % {"platform": label})
+    if code in SENTENCES_BY_CODE:
+        return str(SENTENCES_BY_CODE[code] % {"platform": label})
+    if is_for_programs(message):
+        return str(GENERAL_SENTENCES_BY_CODE.get(code, _("Sending to %(platform)s failed.")) % {"platform": label})
+    return translated_message(message)
 
 
 def target_error_advice(error: Mapping[str, Any], status: str) -> str:
-    """Return the sentence that advises a person on the error of a post's target with this status."""
+    """Return the sentence that advises a person on the error of a post's target with this status; "" without advice.
+
+    Advice in words that only programs understand gives way to the advice of the error's code.
+    """
     if status == TargetStatus.RETRYING:
         return _("Nothing: the service tries again by itself.")
     advice = str(error["suggested_action"])
-    return str(ADVICE_BY_CODE[error["code"]]) if error["code"] in ADVICE_BY_CODE and advice in _GENERAL else advice
+    if is_for_programs(advice) or (advice in _GENERAL and error["code"] in ADVICE_BY_CODE):
+        return str(ADVICE_BY_CODE.get(error["code"], ""))
+    return translated_message(advice)

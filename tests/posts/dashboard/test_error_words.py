@@ -84,3 +84,46 @@ def test_the_error_of_a_target_follows_its_code() -> None:
     assert target_error_sentence(refused, "X") == "The picture is too dark."
     assert target_error_advice(refused, "failed") == "Change the post, then send it again."
     assert target_error_advice(refused, "retrying") == "Nothing: the service tries again by itself."
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "advice", "sentence", "shown_advice"),
+    [
+        (
+            "PLATFORM_REJECTED",
+            "Only a reel, which is one video, has `share_to_feed` and `thumb_offset`.",
+            "Leave them out.",
+            "Instagram did not accept the post.",
+            "Leave them out.",
+        ),
+        (
+            "PLATFORM_REJECTED",
+            "A reel is one video.",
+            "Attach one video, or leave `post_type` out.",
+            "A reel is one video.",
+            "Change the post, then send it again.",
+        ),
+        (
+            "PLATFORM_REJECTED",
+            "The creator cannot post SELF_ONLY now, but nothing.",
+            "Make a new post with a privacy_level that the creator may choose.",
+            "Instagram did not accept the post.",
+            "Change the post, then send it again.",
+        ),
+        (
+            "PLATFORM_UNAVAILABLE",
+            "The operator of this service has not set LINKEDIN_CLIENT_ID.",
+            "Ask the operator of the service to set TIKTOK_VERIFIED_PREFIX.",
+            "Sending to Instagram failed.",
+            "Send it again later.",
+        ),
+        ("UNHEARD_OF", "It is broken.", "Send `file` again.", "It is broken.", ""),
+    ],
+)
+def test_words_of_the_api_in_the_error_of_a_target_are_not_shown(
+    code: str, message: str, advice: str, sentence: str, shown_advice: str
+) -> None:
+    error = {"code": code, "message": message, "suggested_action": advice}
+
+    assert target_error_sentence(error, "Instagram") == sentence
+    assert target_error_advice(error, "failed") == shown_advice
