@@ -60,6 +60,7 @@ SENTENCES = {
     ("posts.resolve", "INVALID_STATE"): _("Somebody has already said what became of the post, or it is being sent again."),
     ("ops.replay_deliveries", "VALIDATION_FAILED"): _("A chosen delivery no longer exists. Nothing was sent."),
     ("posts.confirm", "CONFLICT"): _("Somebody has changed the post since you read it. Read it again, then approve it."),
+    ("posts.reject", "CONFLICT"): _("Somebody has changed the post since you read it. Read it again, then reject it."),
     ("posts.confirm", "CONTENT_INVALID"): _("The post no longer fits all of its accounts. Open it to see what to change."),
     ("posts.update", "CONFLICT"): _("Somebody else has changed the post in the meantime. Nothing was saved."),
     "SCOPE_MISSING": _("Your role in this workspace does not allow this. Ask an owner or admin."),

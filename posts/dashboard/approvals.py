@@ -55,10 +55,7 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that approves a post, unless the post was changed after the page was shown."""
     group = get_post_group_of_workspace(page, post_group_id)
     version = submitted_content_version(page)
-    if page.request.POST.get("plan_hash", group.plan_hash or "") != (group.plan_hash or ""):
-        raise Conflict(
-            _("The post has changed since this page was shown."), suggested_action=_("Read it again, then approve it.")
-        )
+    _require_plan_that_was_read(page, group)
     publishes, at = whether_and_when_approval_publishes(page, group)
     services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)
     words = " ".join([_("Approved."), publishing_message(at)]) if publishes else _("Approved and scheduled.")
@@ -69,12 +66,22 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.reject")
 def reject_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action that rejects a post awaiting approval, with an optional reason for who asked."""
+    """Dashboard action that rejects a post awaiting approval, with an optional reason for who asked.
+
+    It refuses to if the post was changed after the page was shown.
+    """
     group = get_post_group_of_workspace(page, post_group_id)
+    _require_plan_that_was_read(page, group)
     reason = normalize_newlines_and_nul(page.request.POST.get("reason", "")).strip()
     data = validated_page_input(RejectPostSerializer, {"reason": reason} if reason else {})
     services.reject_post(caller=page.caller, post_group_id=group.id, **data)
     return page.success_redirect_back(_("Rejected. Whoever asked can read the reason."))
+
+
+def _require_plan_that_was_read(page: WorkspacePage, group: PostGroup) -> None:
+    """Raise Conflict if a post is no longer what the page with the form of a decision showed."""
+    if page.request.POST.get("plan_hash", group.plan_hash or "") != (group.plan_hash or ""):
+        raise Conflict(_("The post has changed since this page was shown."))
 
 
 def whether_and_when_approval_publishes(page: WorkspacePage, group: PostGroup) -> tuple[bool, datetime | None]:

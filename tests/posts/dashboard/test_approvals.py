@@ -131,7 +131,7 @@ def test_a_post_is_rejected_with_a_reason(
 def test_a_post_is_approved_only_as_planned(dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount) -> None:
     group = create_waiting_post(agent, account)
     page = dashboard.get("approvals")
-    [version], [plan_hash] = fields(page, "content_version"), fields(page, "plan_hash")
+    [version], (plan_hash, _of_rejection) = fields(page, "content_version"), fields(page, "plan_hash")
     assert plan_hash == group["plan_hash"]
 
     dashboard.post("post-confirm", group, content_version=version, plan_hash="sha256:" + "0" * 64)
@@ -139,6 +139,25 @@ def test_a_post_is_approved_only_as_planned(dashboard: Dashboard, agent: ApiClie
 
     dashboard.post("post-confirm", group, content_version=version, plan_hash=plan_hash)
     assert the_group().status == "scheduled"
+
+
+def test_a_post_that_changed_since_it_was_read_is_not_rejected(
+    dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount
+) -> None:
+    group = create_waiting_post(agent, account)
+    _, read = fields(dashboard.get("approvals"), "plan_hash")
+    patch(agent, group, text="Something else")
+
+    page = dashboard.http.post(dashboard.address("post-reject", group), {"plan_hash": read}, follow=True)
+
+    assert the_group().status == "pending_confirmation"
+    assert "Somebody has changed the post since you read it. Read it again, then reject it." in words(page)
+    entry = AuditEntry.objects.get(operation="posts.reject")
+    assert (entry.outcome, entry.code) == ("refused", "CONFLICT")
+
+    _, current = fields(dashboard.get("approvals"), "plan_hash")
+    dashboard.post("post-reject", group, plan_hash=current)
+    assert the_group().status == "rejected"
 
 
 def test_the_links_of_a_notice_offer_decisions_only_on_the_plan_they_name(
@@ -150,12 +169,12 @@ def test_the_links_of_a_notice_offer_decisions_only_on_the_plan_they_name(
     assert patch(agent, group, text="Something else").status_code == 200
     outdated = dashboard.get("post", group, **named, decision="approve")
 
-    assert fields(approving, "plan_hash") == fields(rejecting, "plan_hash") == [group["plan_hash"]]
+    assert fields(approving, "plan_hash") == fields(rejecting, "plan_hash") == [group["plan_hash"]] * 2
     assert "<details open><summary" in rejecting.content.decode()
     assert "<details open><summary" not in approving.content.decode()
     assert fields(outdated, "plan_hash") == []
     assert "The post has changed since the notice was sent." in words(outdated)
-    assert fields(dashboard.get("post", group), "plan_hash") == [the_group().plan_hash]
+    assert fields(dashboard.get("post", group), "plan_hash") == [the_group().plan_hash] * 2
 
 
 def test_a_post_is_edited_and_approved_in_one_request(
