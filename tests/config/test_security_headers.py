@@ -89,6 +89,7 @@ def test_the_api_documentation_loads_only_own_files(client: Client, settings: An
     settings.WHITENOISE_USE_FINDERS = True
     page = client.get("/docs").content.decode()
     sources = re.findall(r'(?:src|href)="([^"]+)"', page)
+    sources.remove("/openapi.json")  # the link for browsers without scripts
 
     assert len(sources) >= 4
     for source in sources:
