@@ -87,6 +87,16 @@ class ConnectedAccount(TimestampedModel):
             return ""
         return reverse("account-avatar", args=[self.workspace_id, self.id, self.avatar_digest])
 
+    @property
+    def access_cannot_be_renewed(self) -> bool:
+        """Return whether the access of this ConnectedAccount row ends unless a person connects the account again.
+
+        That is known once the platform has refused new tokens: `refresh_at` is then the end of the access.
+        """
+        if self.token_expires_at is None:
+            return False
+        return self.refresh_at is None or (self.refresh_at >= self.token_expires_at and not self.refresh_failures)
+
     def details_for_capabilities(self) -> AccountLimitsAndScopes:
         """Return a connected account's id, server limits and OAuth scopes, on which the limits for its posts depend."""
         return AccountLimitsAndScopes(self.external_id, self.limits, tuple(self.scopes))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import Avatar, ConnectedAccount, ConnectionAttempt
@@ -41,6 +43,18 @@ def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[Co
     require_access(caller, workspace_id, "accounts.read", write=False)
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, **filters)
     return rows.exclude(status=ConnectedAccount.Status.DISCONNECTED)
+
+
+def accounts_to_reconnect(*, workspace_id: str, before: datetime) -> QuerySet[ConnectedAccount]:
+    """Query the accounts that need to be connected again, and then those whose access ends before a time for good.
+
+    The condition for the latter is that of `ConnectedAccount.access_cannot_be_renewed`.
+    """
+    cannot_be_renewed = Q(refresh_at=None) | Q(refresh_at__gte=F("token_expires_at"), refresh_failures=0)
+    ends = Q(cannot_be_renewed, token_expires_at__gt=timezone.now(), token_expires_at__lt=before)
+    status = ConnectedAccount.Status
+    wanted = Q(status=status.NEEDS_REAUTH) | Q(ends, status=status.ACTIVE)
+    return ConnectedAccount.objects.filter(wanted, workspace=workspace_id).order_by("-status", "token_expires_at", "pk")
 
 
 def platform_by_account_id(*, workspace_id: str, account_ids: Iterable[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What needs a person, on a workspace's home page: lost accounts, posts, webhooks, ending keys and the budget."""
+"""What needs a person, on a workspace's home page: lost accounts, posts, webhooks, ending access and the budget."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform_label
+from accounts.selectors import accounts_to_reconnect
 from agents.models import ApiKey
 from billing.caps import SpendCapStatus
 from config.db.ids import lowest_id_at
@@ -29,11 +30,11 @@ SHOWN_POSTS = 8
 SHOWN_ACCOUNTS = 20
 MAX_COUNTED = 99
 DAYS_OF_DEAD_WEBHOOKS = 7  # deliveries that were created earlier are not counted
-DAYS_BEFORE_KEY_ENDS = 7  # keys that end later are not shown
+DAYS_BEFORE_END = 7  # keys, and access to accounts, that end later are not shown
 NEARLY_SPENT = 0.8  # share of the monthly limit
 
 
-class AccountNeedingReauth(NamedTuple):
+class AccountToReconnect(NamedTuple):
     """An account that needs attention because it must be connected again: its id and platform, to show its picture."""
 
     platform: str
@@ -60,25 +61,47 @@ def needs_for_attention(page: WorkspacePage, cap: SpendCapStatus) -> list[NeedFo
     missed = missed_post_ids(workspace_id=page.workspace.id)
     groups = groups_with_targets().filter(workspace=page.workspace, status__in=GROUP_STATUSES_NEEDING_A_PERSON)
     waiting = list(groups.exclude(pk__in=missed).order_by("-pk")[:SHOWN_POSTS])
+    before = timezone.now() + timedelta(days=DAYS_BEFORE_END)
+    accounts = list(accounts_to_reconnect(workspace_id=page.workspace.id, before=before)[:SHOWN_ACCOUNTS])
     return [
-        *_accounts_needing_reauth(page),
+        *(_lost_account(page, account) for account in accounts if account.status != ConnectedAccount.Status.ACTIVE),
         *_missed_posts(page, len(missed)),
         *(_post(page, group) for group in waiting if group.status != GroupStatus.PENDING_CONFIRMATION),
         *(_post(page, group) for group in waiting if group.status == GroupStatus.PENDING_CONFIRMATION),
         *_dead_webhooks(page),
         *_refused_channels(page),
+        *(_account_with_ending_access(page, each) for each in accounts if each.status == ConnectedAccount.Status.ACTIVE),
         *_ending_keys(page),
         *_budget(page, cap),
     ]
 
 
-def _accounts_needing_reauth(page: WorkspacePage) -> Iterator[NeedForAttention]:
-    lost = ConnectedAccount.objects.filter(workspace=page.workspace, status=ConnectedAccount.Status.NEEDS_REAUTH)
-    for account in lost.order_by("pk")[:SHOWN_ACCOUNTS]:
-        named = {"platform": platform_label(account.platform), "account": account.handle or account.external_id}
-        sentence = _("%(platform)s account %(account)s: posts to it fail until it is connected again.") % named
-        address = page.url_of_page("account", account_id=account.id)
-        yield NeedForAttention("needs_reauth", sentence, address, [AccountNeedingReauth(account.platform, account.id)])
+def _lost_account(page: WorkspacePage, account: ConnectedAccount) -> NeedForAttention:
+    sentence = _("%(platform)s account %(account)s: posts to it fail until it is connected again.") % _named(account)
+    address = page.url_of_page("account", account_id=account.id)
+    return NeedForAttention("needs_reauth", sentence, address, [AccountToReconnect(account.platform, account.id)])
+
+
+def _account_with_ending_access(page: WorkspacePage, account: ConnectedAccount) -> NeedForAttention:
+    return NeedForAttention(
+        "retiring",
+        _("%(platform)s account %(account)s: its access ends soon. Connect it again before then.") % _named(account),
+        _address_to_reconnect(page, account),
+        [AccountToReconnect(account.platform, account.id)],
+        account.token_expires_at,
+        _("Ends soon"),
+    )
+
+
+def _named(account: ConnectedAccount) -> dict[str, str]:
+    return {"platform": platform_label(account.platform), "account": account.handle or account.external_id}
+
+
+def _address_to_reconnect(page: WorkspacePage, account: ConnectedAccount) -> str:
+    """Return the address at which a person connects an account again, or of its page for whoever may not do that."""
+    if page.may_manage:
+        return page.url_of_page("account-connect", platform_name=account.platform)
+    return page.url_of_page("account", account_id=account.id)
 
 
 def _post(page: WorkspacePage, group: PostGroup) -> NeedForAttention:
@@ -141,7 +164,7 @@ def _ending_keys(page: WorkspacePage) -> Iterator[NeedForAttention]:
         return
     now = timezone.now()
     current = ApiKey.objects.filter(workspace=page.workspace, revoked_at=None, retiring_since=None).select_related("agent")
-    for key in current.filter(expires_at__gt=now, expires_at__lt=now + timedelta(days=DAYS_BEFORE_KEY_ENDS)).order_by(
+    for key in current.filter(expires_at__gt=now, expires_at__lt=now + timedelta(days=DAYS_BEFORE_END)).order_by(
         "expires_at"
     )[:5]:
         sentence = _("The key of %(name)s ends soon.") if key.agent else _("The API key “%(name)s” ends soon.")

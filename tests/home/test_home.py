@@ -136,6 +136,34 @@ def test_given_up_webhooks_and_ending_keys_need_a_person(browser: Client, worksp
     assert "The API key “Newsletter” ends soon." in needs
 
 
+@pytest.mark.parametrize(
+    ("ends_in_days", "renewed_after_days", "failures", "named"),
+    [
+        (3, 3, 0, True),  # the platform has refused new tokens
+        (3, None, 0, True),
+        (3, 2, 0, False),  # they are renewed in time
+        (3, 4, 1, False),  # the renewal is tried again after a failure
+        (8, 8, 0, False),
+        (-1, -1, 0, False),
+    ],
+)
+def test_accounts_whose_access_ends_and_cannot_be_renewed_need_a_person(
+    browser: Client, workspace: Workspace, ends_in_days: int, renewed_after_days: int | None, failures: int, named: bool
+) -> None:
+    now = timezone.now()
+    refresh_at = None if renewed_after_days is None else now + timedelta(days=renewed_after_days)
+    ending = {"token_expires_at": now + timedelta(days=ends_in_days), "refresh_at": refresh_at, "refresh_failures": failures}
+    account = AccountFactory(workspace=workspace, platform="linkedin", handle="Pat Doe", **ending)
+    AccountFactory(workspace=workspace, platform="linkedin", handle="Lost", status="needs_reauth", **ending)
+
+    needs = needs_section(browser, workspace)
+
+    assert ("LinkedIn account Pat Doe: its access ends soon. Connect it again before then." in needs) is named
+    assert (f'href="/dashboard/workspaces/{workspace.id}/accounts/connect/linkedin"' in needs) is named
+    assert ("Ends soon" in needs) is named
+    assert account.access_cannot_be_renewed is (failures == 0 and renewed_after_days in (None, ends_in_days))
+
+
 def test_this_week_shows_its_posts_with_the_marks_of_their_platforms(
     clock: Any, browser: Client, workspace: Workspace, api: ApiClient, account: ConnectedAccount
 ) -> None:

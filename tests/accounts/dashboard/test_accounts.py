@@ -58,7 +58,7 @@ def test_the_account_page_shows_its_status_and_limits(pages: Pages, workspace: W
     soon = timezone.now() + timedelta(hours=1)
     row = real(
         workspace, platform="mastodon", handle="a@example.social", method="oauth", scopes=["write:statuses"],
-        limits={"characters": 5000}, token_expires_at=soon, refresh_at=soon, profile_url="https://example.social/@a",
+        limits={"characters": 5000}, token_expires_at=soon, refresh_at=timezone.now(), profile_url="https://example.social/@a",
     )  # fmt: skip
     shown = words(pages.get("account", account_id=row.id))
     assert "it is renewed by itself" in shown
@@ -67,6 +67,14 @@ def test_the_account_page_shows_its_status_and_limits(pages: Pages, workspace: W
     assert "write:statuses" in shown
     assert "Who sees the post" in shown
     assert "Audio files cannot be posted." in shown
+
+
+def test_the_account_page_says_that_access_ends_which_cannot_be_renewed(pages: Pages, workspace: Workspace) -> None:
+    soon = timezone.now() + timedelta(hours=1)
+    row = real(workspace, platform="linkedin", method="oauth", token_expires_at=soon, refresh_at=soon)
+    shown = words(pages.get("account", account_id=row.id))
+    assert "connect the account again before then" in shown
+    assert "it is renewed by itself" not in shown
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
