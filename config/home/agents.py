@@ -22,6 +22,7 @@ from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
 from config.home.agent_form import AgentForm, account_choices
 from config.pages.templatetags.dashboard import money
+from posts.dashboard.account_marks import AccountMarks
 from posts.selectors import search_posts
 from posts.services import cancel_post
 from posts.states import GroupStatus
@@ -193,6 +194,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
     now, caller, workspace_id = timezone.now(), page.caller, page.workspace.id
     usage = agent_month_usage(caller=caller, agent_id=found.id, at=now)
     posts = search_posts(caller=caller, workspace_id=workspace_id, agent_id=found.id, limit=SHOWN_POSTS)
+    marks = AccountMarks(page)
     keys = selectors.latest_keys_of_agent(caller=caller, agent=found, limit=SHOWN_KEYS) if page.may_manage else []
     counts = agent_post_counts(agent_id=found.id, at=now)
     _add_usage_to_help_texts(form, usage.spend_cap, counts)
@@ -205,7 +207,8 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
             usage.spend_cap.spent_cents, usage.spend_cap.reserved_cents, usage.spend_cap.cap_plus_free_credit_cents
         ),
         counts=counts,
-        posts=posts.rows,
+        posts=[(post, marks.marks_of_post(post.targets)) for post in posts.rows],
+        sprite=marks.sprite(),
         api_keys=keys,
         entries=audit_entries_of_workspace(caller=caller, workspace_id=workspace_id, actor_id=found.id)[:SHOWN_ENTRIES],
         may_change=page.may_manage and found.status == Agent.Status.ACTIVE,

@@ -27,11 +27,11 @@ class MarkedTarget(Protocol):
 class AccountMarks:
     """The small account pictures with platform icons beside a page's posts; made once for posts with the same accounts.
 
-    `targets` are those of all these posts: one query reads the pictures of their accounts. The page must have the `sprite`,
-    which can be made when all marks are.
+    `targets` are those of all these posts: one query reads the pictures of their accounts. Without `targets` there is no
+    query, and the marks are platform icons only. The page must have the `sprite`, which can be made when all marks are.
     """
 
-    def __init__(self, page: WorkspacePage, targets: Iterable[MarkedTarget]) -> None:
+    def __init__(self, page: WorkspacePage, targets: Iterable[MarkedTarget] = ()) -> None:
         self._platforms: set[str] = set()
         self._accounts_address = page.url_of_page("accounts")
         self._made: dict[tuple[tuple[str, str], ...], SafeString] = {}

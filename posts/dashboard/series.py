@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
@@ -14,6 +14,7 @@ from config.api.errors import ApiError, PlanChanged, missing_or_foreign_id_error
 from config.api.plan import accept_only_plan_with_hash
 from config.pages.sentences import PageRefusal, error_sentences
 from posts import selectors, series_selectors
+from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.copied_content import request_fields_to_copy_post
 from posts.dashboard.inputs import get_post_group_of_workspace, validated_page_input, zoned_moment_or_none
 from posts.dashboard.series_form import SeriesForm, initial_of_new_series, initial_of_series
@@ -40,17 +41,31 @@ EMPTY_POST: Mapping[str, Any] = {"text": "", "targets": [], "media": []}
 CHANGED_MESSAGE = gettext_lazy("Something was changed since the preview, by you or by somebody else. Preview it again.")
 
 
+class SeriesTarget(NamedTuple):
+    """A target of the posts of a series: what AccountMarks needs for the account's picture and platform icon."""
+
+    platform: str
+    account_id: str
+
+
 @workspace_page()
 def list_series(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that lists the series of a workspace, newest first."""
     cursor = page.request.GET.get("cursor")
     found = series_selectors.list_series(caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=cursor)
     upcoming = upcoming_occurrences_by_series_id(found.rows)
+    marks = AccountMarks(page)
     shown = [
-        (each, rule_in_words(each.rrule, ZoneInfo(each.timezone)), upcoming[each.id][:1], _refused(upcoming[each.id]))
+        (
+            each,
+            rule_in_words(each.rrule, ZoneInfo(each.timezone)),
+            upcoming[each.id][:1],
+            _refused(upcoming[each.id]),
+            marks.marks_of_post(_targets(each)),
+        )
         for each in found.rows
     ]
-    return page.render("posts/series_list.html", shown=shown, next_cursor=found.next_cursor)
+    return page.render("posts/series_list.html", shown=shown, sprite=marks.sprite(), next_cursor=found.next_cursor)
 
 
 @workspace_page()
@@ -211,6 +226,10 @@ def _render_form(page: WorkspacePage, form: SeriesForm, *, status: int = 200, **
 def _problems(page: WorkspacePage, operation: str, error: ApiError) -> list[str]:
     record_refused_write(page, operation, error)
     return [str(CHANGED_MESSAGE)] if isinstance(error, PlanChanged) else error_sentences(error, operation)
+
+
+def _targets(series: Series) -> list[SeriesTarget]:
+    return [SeriesTarget(each["platform"], each["connected_account_id"]) for each in series.post["targets"]]
 
 
 def _refused(upcoming: list[Any]) -> int:
