@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.full_workspace import FullWorkspace
-from tests.browser.page_checks import PageChecker
+from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Workspace
 from tests.browser.ways_of_use import KEYBOARD, MOUSE, TOUCH, WayOfUse, in_every_way
 
@@ -50,11 +51,21 @@ def test_posts_are_found_by_their_text(open_page: OpenPage, workspace: Workspace
     expect(page.locator(".entry")).to_have_count(2)
 
 
-def test_the_plus_of_an_hour_opens_the_composer_without_scripts(open_page: OpenPage, workspace: Workspace) -> None:
-    day = f"{day_ahead(3):%Y-%m-%d}"
-    page = open_page(calendar_path(workspace, view="day", date=day), java_script_enabled=False)
-    page.get_by_role("link", name="New post at 15:00").click()
-    expect(page.get_by_label("When to publish")).to_have_value(f"{day}T15:00")
+@in_every_way
+def test_the_plus_of_a_day_and_of_an_hour_opens_the_composer(
+    open_page: OpenPage, workspace: Workspace, way: WayOfUse
+) -> None:
+    day = day_ahead(3)
+    workspace.post("Not free", workspace.account("mastodon"), scheduled_at=day.isoformat())  # phones leave out free days
+    page = open_page(calendar_path(workspace, date=f"{day:%Y-%m-%d}"), **way.options)
+    plus = page.get_by_role("link", name=f"New post on {day.day} {day:%B}", exact=True)
+    expect(plus).to_have_css("opacity", "1")  # it needs no hovering
+    way.press(plus)
+    expect(page.get_by_label("When to publish")).to_have_value(re.compile(f"^{day:%Y-%m-%d}T"))
+
+    page.goto(calendar_path(workspace, view="day", date=f"{day:%Y-%m-%d}"))
+    way.press(page.get_by_role("link", name="New post at 15:00"))
+    expect(page.get_by_label("When to publish")).to_have_value(f"{day:%Y-%m-%d}T15:00")
 
 
 def post_calendar_texts(workspace: Workspace) -> None:
@@ -62,18 +73,36 @@ def post_calendar_texts(workspace: Workspace) -> None:
         workspace.post(text, workspace.account("mastodon"), scheduled_at=day_ahead(2 + number).isoformat())
 
 
-def test_a_post_is_dragged_to_another_day_and_hour(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
-    post = workspace.post("Drag me", workspace.account("mastodon"), scheduled_at=day_ahead(10).isoformat())
-    there = day_ahead(12)
-    page = open_page(calendar_path(workspace, view="list", date=f"{day_ahead(9):%Y-%m-%d}"))
+@pytest.mark.parametrize("view", ["month", "list"])
+def test_a_post_is_dragged_to_another_day(open_page: OpenPage, workspace: Workspace, checker: PageChecker, view: str) -> None:
+    here, there = two_days_of_the_month_view() if view == "month" else (day_ahead(10), day_ahead(12))
+    post = workspace.post("Drag me", workspace.account("mastodon"), scheduled_at=here.isoformat())
+    page = open_page(f"/dashboard/workspaces/{workspace.id}")
+    menu_link(page, "Calendar").click()
+    if view == "list":
+        page.goto(calendar_path(workspace, view="list", date=f"{day_ahead(9):%Y-%m-%d}"))
+    elif here > day_ahead(1):
+        page.get_by_role("link", name="Later").click()
     page.locator(".entry", has_text="Drag me").drag_to(page.locator(f'[data-day="{there:%Y-%m-%d}"]'))
     expect(page.locator("#messages")).to_contain_text(f"Moved to {there:%A}, {there.day} {there:%B %Y}, 08:00.")
-    checker.check(page, "calendar-moved")
+    expect(page.locator(f'[data-day="{there:%Y-%m-%d}"]')).to_contain_text("Drag me")
+    checker.check(page, f"calendar-moved-{view}")
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.locator("#messages")).to_contain_text("Undone: the post has its former time again.")
-    assert time_of(workspace, post) == day_ahead(10)
+    assert time_of(workspace, post) == here
 
-    page.goto(calendar_path(workspace, view="day", date=f"{day_ahead(10):%Y-%m-%d}"))
+
+def two_days_of_the_month_view() -> tuple[datetime, datetime]:
+    """Tomorrow and the day after, if the weeks of this month show them; otherwise two days that the next month shows."""
+    today = day_ahead(0)
+    next_month = (today.replace(day=1) + timedelta(days=32)).replace(day=1)
+    last_day = next_month + timedelta(days=-next_month.weekday() % 7 - 1)
+    return (day_ahead(1), day_ahead(2)) if day_ahead(2) <= last_day else (day_ahead(10), day_ahead(12))
+
+
+def test_a_post_is_dragged_to_another_hour(open_page: OpenPage, workspace: Workspace) -> None:
+    post = workspace.post("Drag me", workspace.account("mastodon"), scheduled_at=day_ahead(10).isoformat())
+    page = open_page(calendar_path(workspace, view="day", date=f"{day_ahead(10):%Y-%m-%d}"))
     page.locator(".entry", has_text="Drag me").drag_to(page.locator('[data-hour="11"]'))
     expect(page.locator("#messages")).to_contain_text("11:00.")
     assert time_of(workspace, post) == day_ahead(10, 11)
@@ -90,27 +119,22 @@ def test_what_was_published_cannot_be_dragged(open_page: OpenPage, workspace: Wo
     expect(tomorrow.locator(".entry")).to_have_count(0)
 
 
-@pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}, {"has_touch": True}])
+@in_every_way
 def test_a_post_is_moved_with_the_form(
-    open_page: OpenPage, workspace: Workspace, checker: PageChecker, options: dict[str, bool]
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker, way: WayOfUse
 ) -> None:
     post = workspace.post("Move me", workspace.account("mastodon"), scheduled_at=day_ahead(10).isoformat())
-    page = open_page(calendar_path(workspace, view="list", date=f"{day_ahead(9):%Y-%m-%d}"), **options)
-    link = page.get_by_role("link", name="Move the post of 08:00…")
-    if "has_touch" in options:
-        link.tap()
-    else:
-        link.focus()
-        page.keyboard.press("Enter")
+    page = open_page(calendar_path(workspace, view="list", date=f"{day_ahead(9):%Y-%m-%d}"), **way.options)
+    way.press(page.get_by_role("link", name="Move the post of 08:00…"))
     page.get_by_label("When to publish").fill(f"{day_ahead(13, 9):%Y-%m-%dT%H:%M}")
-    if not options:
+    if way is MOUSE:
         checker.check(page, "calendar-move")
-    page.get_by_role("button", name="Move", exact=True).click()
+    way.press(page.get_by_role("button", name="Move", exact=True))
 
     expect(page.locator("#messages")).to_contain_text("Moved to")
     expect(page.locator(f'[data-day="{day_ahead(13):%Y-%m-%d}"]')).to_contain_text("Move me")
     assert time_of(workspace, post) == day_ahead(13, 9)
-    page.get_by_role("button", name="Undo", exact=True).click()
+    way.press(page.get_by_role("button", name="Undo", exact=True))
     expect(page.locator(f'[data-day="{day_ahead(10):%Y-%m-%d}"]')).to_contain_text("Move me")
 
 

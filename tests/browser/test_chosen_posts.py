@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
+from tests.browser.ways_of_use import WayOfUse, in_every_way
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
@@ -27,7 +28,7 @@ def schedule(workspace: Workspace, number: int, **fields: Any) -> None:
         workspace.post(f"Post number {place}", account, scheduled_at=at.isoformat(), **fields)
 
 
-@pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}, PHONE], ids=["mouse", "no scripts", "phone"])
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["mouse", "phone"])
 def test_five_posts_are_approved_with_three_clicks_from_home(
     open_page: OpenPage, workspace: Workspace, checker: PageChecker, options: dict[str, Any]
 ) -> None:
@@ -45,6 +46,23 @@ def test_five_posts_are_approved_with_three_clicks_from_home(
     expect(page.locator(".rows .pill", has_text="Scheduled")).to_have_count(5)
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.locator("#messages")).to_contain_text("Undone for 5 posts.")
+
+
+@in_every_way
+def test_posts_are_approved_by_their_check_boxes(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
+    token = workspace.new_agent("Robot", default_mode="requires_confirmation")[1]
+    schedule(workspace, 3, token=token)
+    page = open_page(f"{home_path(workspace)}/posts", **way.options)
+    for number in (2, 0):
+        way.check(page.get_by_role("checkbox", name=f"Choose: Post number {number}"))
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(2)
+    way.press(page.get_by_role("button", name="Approve…"))
+    expect(page.get_by_role("heading", name="2 posts will be approved")).to_be_visible()
+    way.press(page.get_by_role("button", name="Approve the checked posts"))
+
+    expect(page.locator("#messages")).to_contain_text("2 posts approved.")
+    expect(page.locator(".rows .pill", has_text="Scheduled")).to_have_count(2)
+    expect(page.locator(".rows > li", has_text="Post number 1")).to_contain_text("Awaiting approval")
 
 
 def test_posts_are_chosen_and_moved_with_the_keyboard(
@@ -86,17 +104,17 @@ def test_all_posts_of_a_page_are_cancelled_on_a_phone(
     expect(page.locator("#messages")).to_contain_text("2 posts cancelled.")
 
 
-@pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["mouse", "no scripts"])
-def test_a_post_is_duplicated_and_tagged(open_page: OpenPage, workspace: Workspace, options: dict[str, Any]) -> None:
+@in_every_way
+def test_a_post_is_duplicated_and_tagged(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
     schedule(workspace, 1)
-    page = open_page(f"{home_path(workspace)}/posts", **options)
-    page.get_by_role("button", name="Duplicate Post number 0").click()
+    page = open_page(f"{home_path(workspace)}/posts", **way.options)
+    way.press(page.get_by_role("button", name="Duplicate Post number 0"))
     expect(page.get_by_role("heading", name="Edit post", level=1)).to_be_visible()
     expect(page.get_by_label("Text for all accounts")).to_have_value("Post number 0")
     expect(page.get_by_label("When to publish")).to_have_value("")
-    page.get_by_label("Tags").fill("launch")
-    page.get_by_role("button", name="Save as a shared draft").click()
+    way.enter(page.get_by_label("Tags"), "launch")
+    way.press(page.get_by_role("button", name="Save as a shared draft"))
     expect(page.locator("#messages")).to_contain_text("Saved.")
     page.goto(f"{home_path(workspace)}/posts")
-    page.get_by_role("link", name="launch", exact=True).click()
+    way.press(page.get_by_role("link", name="launch", exact=True))
     expect(page.locator(".rows > li")).to_have_count(1)

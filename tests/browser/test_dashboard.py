@@ -148,12 +148,19 @@ def test_the_menu_of_a_phone_leads_to_a_page(open_page: OpenPage, workspace: Wor
     expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
 
 
-def test_home_shows_without_a_reload_what_needs_a_person(open_page: OpenPage, workspace: Workspace) -> None:
+def test_home_shows_what_needs_a_person_without_a_reload_while_it_is_seen(open_page: OpenPage, workspace: Workspace) -> None:
     page = open_page()
     page.clock.install()
     page.goto(f"/dashboard/workspaces/{workspace.id}")
     expect(page.get_by_text("Nothing needs your attention.")).to_be_visible()
     workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.evaluate("Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })")
+    page.clock.run_for(60_000)
+    assert requests == []
+
+    page.evaluate("delete document.hidden")
     page.clock.fast_forward(20_000)
     expect(page.get_by_role("region", name="Needs your attention")).to_contain_text("[sandbox:reject] no")
 

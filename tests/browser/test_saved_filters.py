@@ -1,13 +1,53 @@
-"""Saved filters of the list of posts in a browser: saving, using and deleting one."""
+"""Filters of the calendar and of the list of posts in a browser, and saved ones: saving, using and deleting one."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
 from tests.browser.ways_of_use import MOUSE, WayOfUse, in_every_way
+
+
+@pytest.mark.parametrize(("path", "entries"), [("calendar", ".entry"), ("posts", ".rows > li")], ids=["calendar", "posts"])
+def test_posts_are_filtered_by_each_choice(open_page: OpenPage, workspace: Workspace, path: str, entries: str) -> None:
+    mastodon, linkedin, soon = (
+        workspace.account("mastodon"),
+        workspace.account("linkedin"),
+        datetime.now(UTC) + timedelta(days=2),
+    )
+    agents_key = workspace.new_agent("Desk agent")[1]
+    workspace.post("Fresh bread", mastodon, scheduled_at=soon.isoformat())
+    workspace.post("Warm rolls", linkedin, draft=True, scheduled_at=soon.isoformat(), metadata={"tags": "launch"})
+    workspace.post("May I?", mastodon, scheduled_at=soon.isoformat(), token=agents_key)
+    workspace.post("[sandbox:reject] Stale", mastodon)
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/{path}?view=list")
+    shown = page.locator(entries)
+    for label, choice, expected in (
+        ("Account", linkedin["connected_account_id"], "Warm rolls"),
+        ("Platform", "linkedin", "Warm rolls"),
+        ("State", "Scheduled", "Fresh bread"),
+        ("State", "Failed", "[sandbox:reject] Stale"),
+        ("Agent", "Desk agent", "May I?"),
+        ("Tag", "launch", "Warm rolls"),
+    ):
+        if path == "posts" and label == "Platform":  # the list has no such choice
+            continue
+        expect(shown).to_have_count(4)
+        if path == "calendar":
+            page.locator(".calendar-filters > summary").click()
+        field = page.get_by_label(label, exact=True)
+        field.fill(choice) if label == "Tag" else field.select_option(choice)
+        page.get_by_role("button", name="Show", exact=True).click()
+        expect(shown).to_have_count(1)
+        expect(shown).to_contain_text(expected)
+        if path == "posts" and choice == "Failed":
+            expect(shown).to_contain_text("The sandbox rejects this post, as its text asks.")
+        page.goto(f"/dashboard/workspaces/{workspace.id}/{path}?view=list")
 
 
 @in_every_way

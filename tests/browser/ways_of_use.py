@@ -23,10 +23,11 @@ TAB_STOPS = 90  # more than any page has
 
 @dataclass(frozen=True)
 class WayOfUse:
-    """A way to use a page: the options of its browser profile, how links and buttons are pressed, and how text is entered."""
+    """A way to use a page: its browser profile's options, and how people press links, enter text and check boxes."""
 
     press: Callable[[Locator], None]
     enter: Callable[[Locator, str], None] = Locator.fill
+    check: Callable[[Locator], None] = Locator.check
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -59,9 +60,13 @@ def _type(target: Locator, text: str) -> None:
     target.page.keyboard.type(text)
 
 
+def _press_space(target: Locator) -> None:
+    tab_to_and_press(target, "Space")
+
+
 MOUSE = WayOfUse(Locator.click)
-KEYBOARD = WayOfUse(_press_enter, _type)
-TOUCH = WayOfUse(Locator.tap, options={"viewport": PHONE, "has_touch": True, "is_mobile": True})
+KEYBOARD = WayOfUse(_press_enter, _type, _press_space)
+TOUCH = WayOfUse(Locator.tap, check=Locator.tap, options={"viewport": PHONE, "has_touch": True, "is_mobile": True})
 NO_SCRIPTS = WayOfUse(Locator.click, options={"java_script_enabled": False})
 
 in_every_way = pytest.mark.parametrize(
