@@ -15,22 +15,19 @@ from tests.browser.ways_of_use import MOUSE, WayOfUse, in_every_way
 
 @pytest.mark.parametrize(("path", "entries"), [("calendar", ".entry"), ("posts", ".rows > li")], ids=["calendar", "posts"])
 def test_posts_are_filtered_by_each_choice(open_page: OpenPage, workspace: Workspace, path: str, entries: str) -> None:
-    mastodon, linkedin, soon = (
-        workspace.account("mastodon"),
-        workspace.account("linkedin"),
-        datetime.now(UTC) + timedelta(days=2),
-    )
+    mastodon, linkedin = workspace.account("mastodon"), workspace.account("linkedin")
+    soon = (datetime.now(UTC) + timedelta(days=2)).isoformat()
     agents_key = workspace.new_agent("Desk agent")[1]
-    workspace.post("Fresh bread", mastodon, scheduled_at=soon.isoformat())
-    workspace.post("Warm rolls", linkedin, draft=True, scheduled_at=soon.isoformat(), metadata={"tags": "launch"})
-    workspace.post("May I?", mastodon, scheduled_at=soon.isoformat(), token=agents_key)
+    workspace.post("Fresh bread", mastodon, scheduled_at=soon)
+    workspace.post("Warm rolls", linkedin, scheduled_at=soon, metadata={"tags": "launch"})
+    workspace.post("May I?", mastodon, scheduled_at=soon, token=agents_key)
     workspace.post("[sandbox:reject] Stale", mastodon)
     page = open_page(f"/dashboard/workspaces/{workspace.id}/{path}?view=list")
     shown = page.locator(entries)
     for label, choice, expected in (
         ("Account", linkedin["connected_account_id"], "Warm rolls"),
         ("Platform", "linkedin", "Warm rolls"),
-        ("State", "Scheduled", "Fresh bread"),
+        ("State", "Awaiting approval", "May I?"),
         ("State", "Failed", "[sandbox:reject] Stale"),
         ("Agent", "Desk agent", "May I?"),
         ("Tag", "launch", "Warm rolls"),
