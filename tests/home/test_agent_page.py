@@ -287,4 +287,5 @@ def test_the_page_needs_few_queries(
         create(its_key, account, text=f"Post {number}", scheduled_at=TOMORROW)
     with django_assert_max_num_queries(19):
         page = pages.get("agent", agent_id=agent.id)
+    assert page.content.decode().count('class="platform-mark"') == 5  # the latest
     assert len(page.content) < 100_000

@@ -150,6 +150,7 @@ def test_the_pages_show_a_series(pages: SeriesPages, api: ApiClient, account: Co
     run_series_loop()
 
     assert "Morning Every day next 11 Mar 2027, 08:00" in words(pages.get("series"))
+    assert 'class="platform-mark"' in pages.get("series").content.decode()
     shown = words(pages.get("series-one", series))
     assert "Thu, 11 Mar 2027, 09:00 Scheduled nothing" in shown
     assert "Thu, 18 Mar 2027, 09:00 Two nothing" in shown
