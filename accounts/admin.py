@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Avatar, ConnectedAccount, ConnectionAttempt
 from accounts.platforms.registry import PLATFORMS
-from accounts.services.check import check_and_update_account
+from accounts.services.check import verify_and_update_account
 from config.pages.admin import ReadOnlyAdmin
 from config.pages.admin_actions import requires_confirmation, signed_in_operator_caller
 
@@ -48,7 +48,7 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
             request,
             queryset.select_related("workspace"),
             "accounts.check",
-            lambda account: check_and_update_account(
+            lambda account: verify_and_update_account(
                 caller=signed_in_operator_caller(request, account.workspace), account_id=account.pk
             ),
             gettext("Asked; the status is what the platform said"),

@@ -97,7 +97,7 @@ class ConnectedAccount(TimestampedModel):
             return False
         return self.refresh_at is None or (self.refresh_at >= self.token_expires_at and not self.refresh_failures)
 
-    def details_for_capabilities(self) -> AccountLimitsAndScopes:
+    def id_limits_and_scopes(self) -> AccountLimitsAndScopes:
         """Return a connected account's id, server limits and OAuth scopes, on which the limits for its posts depend."""
         return AccountLimitsAndScopes(self.external_id, self.limits, tuple(self.scopes))
 

@@ -85,7 +85,7 @@ class AccountViewSet(OperationViewSet):
         errors=("PLATFORM_ERROR",),
     )
     def check_and_update_status(self, call: Call, account_id: str) -> Reply:
-        return Reply({"account": services.check_and_update_account(caller=call.caller, account_id=account_id)})
+        return Reply({"account": services.verify_and_update_account(caller=call.caller, account_id=account_id)})
 
     @operation(
         "accounts.capabilities",
@@ -97,7 +97,7 @@ class AccountViewSet(OperationViewSet):
         account = selectors.get_accessible_account(
             caller=call.caller, account_id=account_id, scope="accounts.read", write=False
         )
-        shown = get_adapter(account.platform).capabilities_for(account.details_for_capabilities())
+        shown = get_adapter(account.platform).capabilities_for(account.id_limits_and_scopes())
         return Reply({"account_id": account.id, "platform": account.platform, "capabilities": shown})
 
     @operation(

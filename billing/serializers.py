@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from billing.caps import UtcMonth
@@ -149,7 +150,8 @@ class SessionEnvelope(serializers.Serializer):
     session = SessionSerializer()
 
 
-class UnopenedSessionSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="UnopenedSession")
+class DryRunSessionSerializer(serializers.Serializer):
     """The checkout or portal session in the response to a dry run. `id` and `url` are null, as no session is created."""
 
     id = serializers.CharField(allow_null=True)
@@ -157,10 +159,10 @@ class UnopenedSessionSerializer(serializers.Serializer):
 
 
 CheckoutSessionPreview = dry_run_serializer_class(
-    "CheckoutSession", request=CreateCheckoutSessionSerializer, would_create=UnopenedSessionSerializer
+    "CheckoutSession", request=CreateCheckoutSessionSerializer, would_create=DryRunSessionSerializer
 )
 PortalSessionPreview = dry_run_serializer_class(
-    "PortalSession", request=CreatePortalSessionSerializer, would_create=UnopenedSessionSerializer
+    "PortalSession", request=CreatePortalSessionSerializer, would_create=DryRunSessionSerializer
 )
 
 

@@ -23,7 +23,7 @@ AUTHENTICATION_SETTINGS: dict[str, Any] = {
         {"NAME": f"{_VALIDATION}.NumericPasswordValidator"},
     ],
     # django-axes. config/console/operators/wrong_password_limits.py adds limits that it does not have.
-    "AXES_HANDLER": "config.console.operators.wrong_password_limits.WrongPasswordLimits",
+    "AXES_HANDLER": "config.console.operators.wrong_password_limits.WrongPasswordLockoutHandler",
     "AXES_LOCKOUT_PARAMETERS": [["username", "ip_address"]],  # the pair: nobody can lock a name for everybody
     "AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT": False,
     "AXES_ONLY_ADMIN_SITE": True,  # sign-ins at the identity provider are neither counted nor locked

@@ -31,7 +31,7 @@ def check_scanner_limits(app_configs: Sequence[AppConfig] | None, **kwargs: Any)
     if settings.MEDIA_SCANNER == "none":
         return []
     try:
-        problems = scanning.scan_largest_upload_as_test()
+        problems = scanning.find_scanner_limits_below_max_upload()
     except OSError as error:
         return [_silent(error)]
     hint = "Raise StreamMaxLength and MaxFileSize to the largest upload, and MaxScanSize beyond it, in clamd.conf."

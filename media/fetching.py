@@ -11,7 +11,7 @@ from config import outbound
 from config.api.errors import ApiError, ValidationFailed
 from config.api.request_limits import OUTBOUND_SECONDS, limit_outbound_requests
 from config.api.uploads import ReceivedFile, UploadTempFiles, too_large_error
-from media.file_types import max_upload_bytes_for_beginning
+from media.file_types import max_upload_bytes_by_first_bytes
 
 MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -28,7 +28,7 @@ def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Re
         for _ in range(MAX_REDIRECTS + 1):
             file = spool.begin_upload(filename)
             try:
-                response = outbound.download(url, cast(IO[bytes], file), max_bytes=max_upload_bytes_for_beginning())
+                response = outbound.download(url, cast(IO[bytes], file), max_bytes=max_upload_bytes_by_first_bytes())
             except outbound.OutboundError as error:
                 raise _download_error(error) from error
             if response.status == 200:
@@ -45,7 +45,7 @@ def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Re
 
 def _download_error(error: outbound.OutboundError) -> ApiError:
     if isinstance(error, outbound.ResponseTooLarge):
-        return too_large_error(max_upload_bytes_for_beginning())
+        return too_large_error(max_upload_bytes_by_first_bytes())
     if isinstance(error, outbound.NotSentToForbiddenHost):
         return _refused("not_allowed", f"Files cannot be fetched from this URL: {error}")
     if isinstance(error, outbound.NotSent):

@@ -23,7 +23,7 @@ from config.api.errors import ApiError, NotFound
 from config.api.views import require_safe_with_json_error
 from media.backend_limits import limit_storage_call
 from media.errors import RangeNotSatisfiable
-from media.links import FileLink, filename_in_link, verify_and_read_link
+from media.links import FileLink, build_filename_for_link, verify_and_read_link
 from media.models import MediaAsset
 from media.storage import open_range, signed_bucket_file_url, stored_size
 from workspaces.selectors import undeleted_workspaces
@@ -74,7 +74,7 @@ def _find_file(link: FileLink) -> FileToServe:
         etag = PurePosixPath(key).stem  # keys are unique
     if not key:
         raise NotFound()
-    disposition = content_disposition_header(not mime_type.startswith(INLINE_TYPES), filename_in_link(asset, key))
+    disposition = content_disposition_header(not mime_type.startswith(INLINE_TYPES), build_filename_for_link(asset, key))
     return FileToServe(key, mime_type, f'"{etag}"', disposition or "attachment")
 
 

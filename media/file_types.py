@@ -22,7 +22,7 @@ SUFFIXES = {
 }
 
 
-def max_upload_bytes_for_beginning(beginning: Path | None = None) -> int:
+def max_upload_bytes_by_first_bytes(beginning: Path | None = None) -> int:
     """Return the maximum size in bytes of an upload, by the file type that its first bytes (`beginning`) show.
 
     If the type is unknown, this is the largest maximum of all types.

@@ -101,7 +101,7 @@ def media_file_for_adapter(asset: MediaAsset, alt_text: str | None = None) -> Me
     )
 
 
-def filename_in_link(asset: MediaAsset, key: str) -> str:
+def build_filename_for_link(asset: MediaAsset, key: str) -> str:
     """Return a media asset's file name in signed links: its name with the suffix of the stored file type."""
     return "".join(_name(asset, key))
 
@@ -109,7 +109,7 @@ def filename_in_link(asset: MediaAsset, key: str) -> str:
 def _signed_url(asset: MediaAsset, kind: LinkKind, seconds: int) -> str:
     key = asset.thumbnail_key if kind == "thumbnail" else asset.storage_key
     expires = int(timezone.now().timestamp()) + seconds
-    link = FileLink(asset.id, filename_in_link(asset, key), kind, expires)
+    link = FileLink(asset.id, build_filename_for_link(asset, key), kind, expires)
     query = urlencode({"form": kind, "expires": expires, "signature": _signer().signature(str(link))})
     return f"{settings.BASE_URL}/files/{asset.id}/{quote(link.filename, safe='')}?{query}"
 

@@ -79,7 +79,7 @@ def scan_for_malware(path: Path) -> NoMalwareFoundResult:
     return NoMalwareFoundResult("clean", _engine(clamd))
 
 
-def scan_largest_upload_as_test() -> list[str]:
+def find_scanner_limits_below_max_upload() -> list[str]:
     """Test the malware scanning of the largest upload; returns descriptions of the scanner's size limits that are too low.
 
     Takes some seconds if uploads of hundreds of megabytes are allowed. Raises OSError if the scanner does not answer.

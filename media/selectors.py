@@ -9,11 +9,11 @@ from django.db.models import Q, QuerySet
 from config.api.caller import Caller, require_access
 from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate_newest_first, paginate_with_scan_limit
-from config.api.scopes import AnyScope, any_scope_of
+from config.api.scopes import AlternativeScopes, any_scope_of
 from config.db.ids import is_id
 from media.models import MediaAsset, MediaUsage
 
-LIST_SCOPES: AnyScope = any_scope_of("media.upload", "posts.read")
+LIST_SCOPES: AlternativeScopes = any_scope_of("media.upload", "posts.read")
 MAX_ASSETS_SEARCHED_PER_PAGE = 2000  # uploads that one page of a search examines
 MAX_SEARCH_WORDS = 8
 

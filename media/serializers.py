@@ -16,7 +16,7 @@ from config.api.paging import PageQuery, page_serializer_class
 from config.api.serializers import StrictSerializer, dry_run_serializer_class
 from config.api.uploads import Base64FileField, MultipartFileField, UploadRules
 from config.outbound import DestinationNotAllowed, check_url_without_lookup
-from media.file_types import SUFFIXES, max_upload_bytes_for_beginning
+from media.file_types import SUFFIXES, max_upload_bytes_by_first_bytes
 from media.links import signed_file_url
 from media.models import MediaAsset
 
@@ -96,7 +96,7 @@ MEDIA_UPLOAD_RULES = UploadRules(
     form_serializer=UploadFormSerializer,
     json_serializers=(UploadBase64Serializer, UploadFromUrlSerializer),
     mime_types=tuple(SUFFIXES),
-    max_bytes_by_path=max_upload_bytes_for_beginning,
+    max_bytes_by_path=max_upload_bytes_by_first_bytes,
 )
 
 
@@ -168,7 +168,8 @@ class MediaSerializer(serializers.ModelSerializer):
         return signed_file_url(asset, thumbnail=True) if shown else None
 
 
-class MediaToCreateSerializer(MediaSerializer):
+@extend_schema_serializer(component_name="MediaToCreate")
+class DryRunMediaSerializer(MediaSerializer):
     """The media asset in the response to an upload's dry run: as it would be created, without id and URLs."""
 
     url = thumbnail_url = None  # type: ignore[assignment]
@@ -198,6 +199,6 @@ class MediaQuery(PageQuery):
 
 MediaPage = page_serializer_class("MediaPage", "media", MediaSerializer)
 UploadMediaPreview = dry_run_serializer_class(
-    "MediaUpload", request=UploadRequestEchoSerializer, would_create=MediaToCreateSerializer
+    "MediaUpload", request=UploadRequestEchoSerializer, would_create=DryRunMediaSerializer
 )
 DeleteMediaPreview = dry_run_serializer_class("MediaDelete", would_delete=MediaSerializer)

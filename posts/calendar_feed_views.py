@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from config.api import rate_limit
-from config.api.client_address import rate_limit_address
+from config.api.client_address import client_address_for_rate_limits
 from config.api.error_handlers import error_response
 from config.api.errors import NotFound, RateLimited
 from config.api.models import IdempotencyRecord
@@ -85,8 +85,8 @@ class CalendarFeedViewSet(OperationViewSet):
 def serve_calendar(request: HttpRequest, token: str) -> HttpResponse:
     """Serve a workspace's posts as a calendar at the secret address of a feed; unknown and deleted ones answer 404."""
     feed = feed_with_token(token)
-    bucket = rate_limit.Bucket(f"calendar:{feed.id if feed else rate_limit_address(request)}", READS_PER_MINUTE)
-    verdict = rate_limit.count_for_rate_limits(bucket)
+    bucket = rate_limit.Bucket(f"calendar:{feed.id if feed else client_address_for_rate_limits(request)}", READS_PER_MINUTE)
+    verdict = rate_limit.count_request_for_rate_limits(bucket)
     if not verdict.allowed:
         return error_response(RateLimited(headers=verdict.headers()))
     if feed is None:

@@ -129,7 +129,7 @@ def own_scheduled_at(group: PostGroup, target: PostTarget) -> datetime | None:
     return None if target.scheduled_at == group.scheduled_at and not target.slot else target.scheduled_at
 
 
-def edit_keeping_taken_slots(group: PostGroup, edit: PostEdit) -> PostEdit:
+def copy_of_edit_keeping_taken_slots(group: PostGroup, edit: PostEdit) -> PostEdit:
     """Return a PostEdit in which targets with `slot` stay in the slots that they have taken, unless these have passed."""
     coming = [each for each in group.targets.all() if each.slot and each.scheduled_at and each.scheduled_at > timezone.now()]
     taken = {each.account_id: each.scheduled_at for each in coming}

@@ -22,7 +22,7 @@ from config.api.paging import Page, decode_earliest_first_cursor, page_of_rows_e
 from config.db.fast_read import convert_columns, converters_of, in_list_condition, list_parameter, read_rows
 from posts.local_time import start_of_local_day
 from posts.models import PostGroup, PostTarget
-from posts.selectors import groups_with_targets, require_account_and_agent_in_workspace
+from posts.selectors import groups_prefetching_targets, require_account_and_agent_in_workspace
 from posts.states import GroupStatus, TargetStatus
 from posts.summaries import PostSummary, read_post_summaries_by_sql
 from posts.tags import tag_condition, tags_expression
@@ -242,7 +242,7 @@ def upcoming_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[Pos
     targets = in_time.filter(status=TargetStatus.PENDING, due_at__isnull=False, scheduled_at__isnull=False)
     by_group = targets.values("group_id").annotate(first_at=Min("shown_at")).order_by("first_at", "group_id")
     first_at = targets.filter(group=OuterRef("pk")).order_by("shown_at").values("shown_at")[:1]
-    groups: QuerySet[Any] = groups_with_targets().filter(pk__in=by_group.values("group_id")[:limit])
+    groups: QuerySet[Any] = groups_prefetching_targets().filter(pk__in=by_group.values("group_id")[:limit])
     return list(groups.annotate(shown_at=Subquery(first_at)).order_by("shown_at", "pk"))
 
 

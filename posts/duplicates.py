@@ -60,7 +60,7 @@ def find_accounts_and_duplicates(
     The duplicates are those of `find_duplicates` for each account with each hash. Each account has its workspace loaded.
     """
     ids = list(account_ids)
-    accounts, sent = _accounts.with_subquery(*_sent_contents_values(ids, hashes), workspace_id, ids)
+    accounts, sent = _accounts.rows_and_subquery_value(*_sent_contents_values(ids, hashes), workspace_id, ids)
     return {account.id: account for account in accounts}, _released_duplicates(sent, ignored_group_id)
 
 

@@ -48,7 +48,7 @@ STATUSES_WITH_EVENT_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CO
 
 
 @dataclass(frozen=True)
-class PlanRows:
+class RowsForPlans:
     """What building a plan reads for the posts in it at once: accounts and media by id, and duplicates of their content."""
 
     accounts: Mapping[str, ConnectedAccount]
@@ -59,7 +59,7 @@ class PlanRows:
     @classmethod
     def read(
         cls, workspace_id: str, posts: Sequence[PostInput], *, group_id: str = "", other_media: Iterable[str] = ()
-    ) -> PlanRows:
+    ) -> RowsForPlans:
         """Read what plans of these posts need, with one query, and with another one if there are media.
 
         `group_id` is the stored group that the content is for, which is no duplicate of it. `other_media` are read as well.
@@ -71,7 +71,9 @@ class PlanRows:
         return cls(found, workspace_assets_by_id(workspace_id, media_ids), duplicates)
 
 
-def new_group_change(caller: Caller, post: PostInput, *, dry_run: bool = False, rows: PlanRows | None = None) -> GroupChange:
+def new_group_change(
+    caller: Caller, post: PostInput, *, dry_run: bool = False, rows: RowsForPlans | None = None
+) -> GroupChange:
     """Return the change of a plan that creates a post group, after checks of permissions, accounts, time and content.
 
     The caller of this function checks the spend limits. `rows` is what was read for several groups at once. Drafts may have
@@ -80,7 +82,7 @@ def new_group_change(caller: Caller, post: PostInput, *, dry_run: bool = False, 
     """
     workspace_id = requested_or_own_workspace_id(caller, post.workspace_id)
     require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
-    rows = rows or PlanRows.read(workspace_id, [post])
+    rows = rows or RowsForPlans.read(workspace_id, [post])
     accounts, assets, free = rows.accounts, rows.assets, rows.free_slots
     scheduled = whether_targets_have_times(post.scheduled_at, post.targets)
     if not (dry_run or post.sandbox or _only_sandbox(accounts, post.targets)):
@@ -109,7 +111,7 @@ def new_group_change(caller: Caller, post: PostInput, *, dry_run: bool = False, 
         due=post.scheduled_at or now,
         assets=assets,
         validation=validation,
-        holds=targets if is_released(group) else (),
+        holds=targets if is_scheduled_or_publishing(group) else (),
         agent_id_for_caps=caller.agent_id,
         workspace=next(iter(accounts.values())).workspace,
         events=((f"post.{status}", None),) if status in STATUSES_WITH_EVENT_ON_CREATION else (),
@@ -134,7 +136,7 @@ def _build_group(caller: Caller, workspace_id: str, post: PostInput, status: Gro
     )
 
 
-def is_released(group: PostGroup) -> bool:
+def is_scheduled_or_publishing(group: PostGroup) -> bool:
     """Return whether a planned post group will be published without further approval; its price is held then."""
     return group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
 
@@ -153,10 +155,10 @@ def build_target(
         options=dict(given.options),
         content_sha256=given.duplicate_sha256,
         price_cents=given.price_cents,
-        url_posts=given.billed_posts_with_url,
+        url_posts=given.billed_posts_with_url_count,
         scheduled_at=at,
         slot=slot,
-        due_at=(at or now) if is_released(group) else None,
+        due_at=(at or now) if is_scheduled_or_publishing(group) else None,
     )
 
 

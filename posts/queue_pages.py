@@ -28,7 +28,7 @@ from posts.models import StoredPlan
 from posts.post_group_json import format_timestamp
 from posts.serializers.queue import MAX_DAYS
 from posts.services.queue import MAX_MOVED_POSTS, OPERATION, queued_targets
-from posts.stored_plan_requests import commit_plan_by_id, make_and_store_plan_of_page
+from posts.stored_plan_requests import commit_plan_by_id, make_and_store_plan_for_dashboard
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PAGE = "account-queue"
@@ -80,8 +80,8 @@ def show_queue_or_preview_change(page: WorkspacePage, account_id: str) -> HttpRe
         queued = queued_targets(account)
         return page.render("posts/queue.html", account=account, name=_name(account), queued=queued, most=MAX_MOVED_POSTS)
     request = QueueForm(page.request.POST).to_request_body(page, account)
-    services.delete_open_plans_of_page(caller=page.caller, workspace_id=page.workspace.id, dashboard_page=PAGE)
-    plan = make_and_store_plan_of_page(
+    services.delete_open_plans_of_dashboard_page(caller=page.caller, workspace_id=page.workspace.id, dashboard_page=PAGE)
+    plan = make_and_store_plan_for_dashboard(
         caller=page.caller, workspace_id=page.workspace.id, operation=OPERATION, request=request, dashboard_page=PAGE
     )
     return _show(page, account, plan)
@@ -113,7 +113,7 @@ def confirm_queue_change(page: WorkspacePage, account_id: str, plan_id: str) -> 
 
 def _show(page: WorkspacePage, account: ConnectedAccount, plan: StoredPlan, *, status: int = 200) -> HttpResponse:
     moves: list[Mapping[str, Any]] = plan.preview["would_update"]["moves"]
-    groups = selectors.groups_with_targets().in_bulk([each["post_group_id"] for each in moves])
+    groups = selectors.groups_prefetching_targets().in_bulk([each["post_group_id"] for each in moves])
     return page.render(
         "posts/queue_preview.html",
         status=status,

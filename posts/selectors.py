@@ -15,7 +15,7 @@ from agents.models import Agent
 from config.api.caller import Caller, require_access
 from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate_earliest_first, paginate_newest_first, paginate_with_scan_limit
-from config.api.scopes import AnyScope
+from config.api.scopes import AlternativeScopes
 from config.db.fixed_select import FixedSelect
 from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
@@ -29,7 +29,7 @@ MAX_SEARCHED_TEXTS = 1000
 SEARCHED_FAILED_POSTS, MISSED_POSTS_SHOWN = 1000, timedelta(days=7)
 
 
-def groups_with_targets() -> QuerySet[PostGroup]:
+def groups_prefetching_targets() -> QuerySet[PostGroup]:
     """Return the queryset of post groups that also loads each group's targets, in their order."""
     return PostGroup.objects.prefetch_related(Prefetch("targets", PostTarget.objects.order_by("position")))
 
@@ -45,7 +45,7 @@ def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> N
 
 
 def get_post_group(
-    *, caller: Caller, post_group_id: str, scope: str | AnyScope = "posts.read", write: bool = False
+    *, caller: Caller, post_group_id: str, scope: str | AlternativeScopes = "posts.read", write: bool = False
 ) -> PostGroup:
     """Query the post group with this id, if the caller may read it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     targets = _targets_of_group(post_group_id) if is_id(post_group_id, "pgr") else []
@@ -57,7 +57,7 @@ def get_post_group(
     return group
 
 
-def get_post_group_rows(*, caller: Caller, post_group_id: str) -> tuple[Any, list[Any]]:
+def get_post_group_as_tuples(*, caller: Caller, post_group_id: str) -> tuple[Any, list[Any]]:
     """Query a post group and its targets as named tuples, if the caller may read them. Raises NotFound, ScopeMissing."""
     rows = _targets_of_group.named_tuples(post_group_id) if is_id(post_group_id, "pgr") else []
     if not rows or (not caller.is_user and rows[0][1].workspace_id != caller.workspace_id):
@@ -79,7 +79,7 @@ def needs_a_person_condition() -> Q:
 def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[PostGroup]:
     """Query a page of the post groups that await approval, oldest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
-    rows = groups_with_targets().filter(
+    rows = groups_prefetching_targets().filter(
         needs_a_person_condition(), workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION
     )
     return paginate_earliest_first(rows, field="created_at", limit=limit, cursor=cursor)
@@ -89,7 +89,7 @@ def missed_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostG
     """Query the newest post groups whose times were missed in the last seven days. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
     found = missed_post_ids(workspace_id=workspace_id)[:limit]
-    return list(groups_with_targets().filter(pk__in=found).order_by("-pk"))
+    return list(groups_prefetching_targets().filter(pk__in=found).order_by("-pk"))
 
 
 def missed_post_ids(*, workspace_id: str, among: Sequence[str] | None = None) -> list[str]:

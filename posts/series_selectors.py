@@ -14,7 +14,7 @@ from agents.models import Agent
 from config.api.caller import Caller, require_access
 from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate_newest_first
-from config.api.scopes import AnyScope
+from config.api.scopes import AlternativeScopes
 from config.db.ids import is_id
 from posts.models import PostGroup, Series, SeriesOccurrence
 from posts.models.series import LOCAL_FORMAT
@@ -28,7 +28,9 @@ LIVE_SERIES_CONDITION = ~Q(status=Series.Status.ENDED)
 _OF_REVOKED_AGENT = Exists(Agent.objects.filter(pk=OuterRef("agent_id"), status=Agent.Status.REVOKED))
 
 
-def get_series(*, caller: Caller, series_id: str, scope: str | AnyScope = "posts.read", write: bool = False) -> Series:
+def get_series(
+    *, caller: Caller, series_id: str, scope: str | AlternativeScopes = "posts.read", write: bool = False
+) -> Series:
     """Query the series with this id, if the caller may access it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     series = _as_ended_with_agent(Series.objects.filter(pk=series_id)).first() if is_id(series_id, "ser") else None
     if series is None or (not caller.is_user and series.workspace_id != caller.workspace_id):

@@ -44,7 +44,7 @@ def request_to_plan_from_validated_fields(
     return RequestToPlan(name, post_group_id, request, make_plan, preview, planned.plan_and_commit, workspace_id)
 
 
-def make_and_store_plan_of_page(
+def make_and_store_plan_for_dashboard(
     *, caller: Caller, workspace_id: str, operation: str, request: Mapping[str, Any], dashboard_page: str, group_id: str = ""
 ) -> StoredPlan:
     """Make the plan of a request and store it, for a page of the dashboard that shows it before it is committed.
@@ -84,7 +84,7 @@ def commit_plan_by_id(*, caller: Caller, plan_id: str, dry_run: bool = False, pl
 
 def get_groups_in_order(ids: list[str]) -> list[PostGroup]:
     """Return the post groups that the commit of a stored plan changed, with targets, in the order of these ids."""
-    found = selectors.groups_with_targets().in_bulk(ids)
+    found = selectors.groups_prefetching_targets().in_bulk(ids)
     return [found[group_id] for group_id in ids]
 
 

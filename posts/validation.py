@@ -43,7 +43,7 @@ class TargetToValidate:
     @cached_property
     def capabilities(self) -> Capabilities:
         """Return the capabilities against which a target is validated, for its account's server and OAuth scopes."""
-        return get_adapter(self.account.platform).capabilities_for(self.account.details_for_capabilities())
+        return get_adapter(self.account.platform).capabilities_for(self.account.id_limits_and_scopes())
 
     @property
     def text_length(self) -> int:
@@ -90,7 +90,7 @@ class TargetToValidate:
         return self.account.id, self.duplicate_sha256, self.sandbox
 
     @property
-    def billed_posts_with_url(self) -> int:
+    def billed_posts_with_url_count(self) -> int:
         """Return how many billed posts of a validated target (several for a thread) contain a URL; 0 if it is simulated."""
         return sum(self._billed)
 

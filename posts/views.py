@@ -59,13 +59,13 @@ RELEASE_ERRORS = (*SPEND_ERRORS, "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "W
 
 def _replay_post_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     """Return the API view's response to a repeated request (same idempotency key): the post group as it is now."""
-    return {"post_group": selectors.groups_with_targets().get(pk=record.resource_id)}
+    return {"post_group": selectors.groups_prefetching_targets().get(pk=record.resource_id)}
 
 
 def response_to_repeated_batch(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     """Return the API view's response to a repeated batch request (same idempotency key): the post groups as they are now."""
     ids: list[str] = record.body or []
-    found = selectors.groups_with_targets().in_bulk(ids)
+    found = selectors.groups_prefetching_targets().in_bulk(ids)
     return {"post_groups": [found[group_id] for group_id in ids]}
 
 
@@ -154,7 +154,7 @@ class PostViewSet(OperationViewSet):
         responses={200: PostGroupEnvelope},
     )
     def retrieve(self, call: Call, post_group_id: str) -> Reply:
-        group, targets = selectors.get_post_group_rows(caller=call.caller, post_group_id=post_group_id)
+        group, targets = selectors.get_post_group_as_tuples(caller=call.caller, post_group_id=post_group_id)
         return Reply(body={"post_group": post_group_json(group, targets)})
 
     @_group_operation(

@@ -18,7 +18,7 @@ from config.api.errors import missing_or_foreign_id_error
 from config.db.ids import is_id
 from webhooks import selectors, services
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.signing import signed_delivery_headers
+from webhooks.signing import delivery_headers_with_signature
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 PER_PAGE = 50
@@ -103,7 +103,7 @@ def show_delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
     found = _delivery_on(page, delivery_id)
     now = timezone.now()
     payload = json.dumps(json.loads(bytes(found.event.payload)), indent=2, ensure_ascii=False)
-    headers = signed_delivery_headers(found.id, found.event.kind, SIGNATURE_FORMAT)
+    headers = delivery_headers_with_signature(found.id, found.event.kind, SIGNATURE_FORMAT)
     return page.render(
         "webhooks/delivery.html",
         delivery=found,

@@ -132,19 +132,19 @@ class Delivery(DueRow):
         """Return whether a worker is sending this Delivery row now, that is, whether its claim has not expired."""
         return self.lease_until is not None and self.lease_until > now
 
-    def mark_delivered(self, now: datetime) -> None:
+    def mark_delivered_unsaved(self, now: datetime) -> None:
         """Mark this Delivery row as delivered, without saving it."""
         self.status, self.due_at, self.delivered_at = DeliveryStatus.DELIVERED, None, now
 
-    def mark_retrying(self, due_at: datetime) -> None:
+    def mark_retrying_unsaved(self, due_at: datetime) -> None:
         """Mark this Delivery row as to be sent again at `due_at`, without saving it."""
         self.status, self.due_at = DeliveryStatus.RETRYING, due_at
 
-    def mark_dead_letter(self, now: datetime) -> None:
+    def mark_dead_letter_unsaved(self, now: datetime) -> None:
         """Mark this Delivery row as given up (a dead letter), without saving it."""
         self.status, self.due_at, self.given_up_at = DeliveryStatus.DEAD_LETTER, None, now
 
-    def reset_for_replay(self, now: datetime) -> None:
+    def reset_for_replay_unsaved(self, now: datetime) -> None:
         """Reset this Delivery row for a replay, without saving it: its retry schedule starts again.
 
         A new fence number makes the results of older attempts ineffective.

@@ -37,7 +37,7 @@ def signature_header_value(keys: Sequence[str], body: bytes, *, at: int) -> str:
     return ",".join([f"t={at}", *(f"v1={digest}" for digest in digests)])
 
 
-def signed_delivery_headers(delivery_id: str, event_kind: str, signature: str) -> dict[str, str]:
+def delivery_headers_with_signature(delivery_id: str, event_kind: str, signature: str) -> dict[str, str]:
     """Return the signed HTTP headers of a webhook delivery, except for the user-agent."""
     return {
         "content-type": "application/json",

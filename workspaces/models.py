@@ -81,7 +81,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
         seal = f"{self.password}:{self.session_epoch}"
         return salted_hmac("workspaces.session", seal, secret=secret, algorithm="sha256").hexdigest()
 
-    def clear_personal_data(self) -> None:
+    def clear_personal_data_unsaved(self) -> None:
         """Clear this User row's personal data, password and rights in memory; the caller saves the row.
 
         The row stays, because other rows refer to it.

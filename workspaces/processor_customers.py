@@ -21,7 +21,7 @@ def save_customer_id_if_unset(*, workspace_id: str, customer_id: str) -> str:
     return Workspace.objects.values_list("processor_customer_id", flat=True).get(pk=workspace_id)
 
 
-def customer_ids_of_workspaces(workspace_ids: Iterable[str]) -> dict[str, str]:
+def customer_id_by_workspace_id(workspace_ids: Iterable[str]) -> dict[str, str]:
     """Return each workspace's customer id at the payment processor; "" for workspaces without a customer id."""
     rows = Workspace.objects.filter(pk__in=list(workspace_ids))
     return dict(rows.values_list("pk", "processor_customer_id"))

@@ -108,7 +108,7 @@ def open_invitations_of_address(*, email: str) -> QuerySet[Invitation]:
     return _open_invitations().filter(email=email)
 
 
-def names_of_users(*, user_ids: Iterable[str]) -> dict[str, str]:
+def user_name_by_id(*, user_ids: Iterable[str]) -> dict[str, str]:
     """User query: return the names of the users with these ids, by id."""
     return {user.pk: str(user) for user in User.objects.filter(pk__in=set(user_ids))}
 

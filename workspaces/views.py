@@ -102,7 +102,7 @@ class WorkspaceViewSet(OperationViewSet):
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def export(self, call: Call, workspace_id: str) -> Reply:
-        workspace = services.load_workspace_for_export_and_record(caller=call.caller, workspace_id=workspace_id)
+        workspace = services.load_workspace_and_audit_export(caller=call.caller, workspace_id=workspace_id)
         return Reply({"exported_at": timezone.now(), "workspace": workspace})
 
 
@@ -130,5 +130,5 @@ class UserViewSet(OperationViewSet):
         errors=("USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
     def export(self, call: Call, user_id: str) -> Reply:
-        user, owned = services.load_user_for_export_and_record(caller=call.caller, user_id=user_id)
+        user, owned = services.load_user_and_audit_export(caller=call.caller, user_id=user_id)
         return Reply({"exported_at": timezone.now(), "user": user, "owned_workspaces": owned})

@@ -34,7 +34,7 @@ from config.api.errors import ApiError, PayloadTooLarge, ReauthenticationRequire
 from config.api.models import IdempotencyRecord
 from config.api.trace import current_trace_id
 from config.api.uploads import allow_file_uploads_in_request
-from config.pages.language import console_path_of_page
+from config.pages.language import console_path_if_in_console
 from config.pages.sentences import error_sentences, field_sentence, translated_message
 from workspaces.models import Workspace
 from workspaces.selectors import undeleted_workspaces
@@ -227,7 +227,7 @@ def api_error_page(request: HttpRequest, error: ApiError, page: WorkspacePage | 
         "error": error,
         "sentences": error_sentences(error),
         "trace_id": current_trace_id(),
-        "console_path": console_path_of_page(request),
+        "console_path": console_path_if_in_console(request),
     }
     return render(request, "dashboard/error.html", shown, status=error.status)
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from accounts import selectors, services
 from accounts.dashboard.capabilities_in_words import capabilities_in_words
 from accounts.dashboard.obstacles import connection_obstacle_sentence
-from accounts.dashboard.option_names import option_name
+from accounts.dashboard.option_names import option_display_name
 from accounts.dashboard.slots_in_words import slots_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
@@ -62,7 +62,7 @@ def account_list(page: WorkspacePage) -> HttpResponse:
 def account_details(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard page that shows one connected account with the limits of its platform for posts."""
     row = workspace_account_or_404(page, account_id)
-    capabilities = get_adapter(row.platform).capabilities_for(row.details_for_capabilities())
+    capabilities = get_adapter(row.platform).capabilities_for(row.id_limits_and_scopes())
     return page.render(
         "accounts/account.html",
         account=_shown(row),
@@ -76,7 +76,7 @@ def account_details(page: WorkspacePage, account_id: str) -> HttpResponse:
 @workspace_page("POST", operation="accounts.status")
 def check_account_now(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard action that asks the platform whether the credentials of a connected account still work."""
-    row = services.check_and_update_account(caller=page.caller, account_id=workspace_account_or_404(page, account_id).id)
+    row = services.verify_and_update_account(caller=page.caller, account_id=workspace_account_or_404(page, account_id).id)
     named = {"platform": _shown(row).label, "account": _shown(row).name}
     if row.status == ConnectedAccount.Status.ACTIVE:
         return page.success_redirect_back(_("The %(platform)s account %(account)s works.") % named)
@@ -113,4 +113,4 @@ def _obstacle(each: Platform) -> str | None:
 def _options(schema: Any) -> list[tuple[str, str]]:
     """Return, for an account's dashboard page, the names and descriptions of the platform options that its posts may set."""
     rules = schema.get("properties", {}).items()
-    return [(option_name(name), _(rule.get("description", ""))) for name, rule in rules]
+    return [(option_display_name(name), _(rule.get("description", ""))) for name, rule in rules]

@@ -33,7 +33,7 @@ def file_size_in_words(count: int) -> str:
     return f"{localized_number(count / 10**6, 1)} MB"
 
 
-def seconds_in_largest_unit(seconds: int) -> str:
+def seconds_in_words_of_one_unit(seconds: int) -> str:
     """Return an amount of seconds in words: as hours, minutes or seconds, in the largest unit that divides it."""
     if seconds >= 3600 and seconds % 3600 == 0:
         return hour_count_in_words(seconds // 3600)
@@ -42,7 +42,7 @@ def seconds_in_largest_unit(seconds: int) -> str:
     return second_count_in_words(seconds)
 
 
-def seconds_as_hours_minutes_seconds(seconds: int) -> str:
+def seconds_in_words(seconds: int) -> str:
     """Return an amount of seconds in words: as hours, minutes and seconds, such as 2 minutes and 20 seconds."""
     parts = [
         hour_count_in_words(seconds // 3600) if seconds >= 3600 else "",
@@ -57,7 +57,7 @@ def second_count_in_words(seconds: int) -> str:
     return ngettext("%(number)d second", "%(number)d seconds", seconds) % {"number": seconds}
 
 
-def minutes_as_days_hours_minutes(count: int) -> str:
+def minutes_in_words(count: int) -> str:
     """Return an amount of minutes in words: as days, hours and minutes, such as 1 hour and 30 minutes."""
     days, rest = divmod(count, 1440)
     parts = [
@@ -70,9 +70,9 @@ def minutes_as_days_hours_minutes(count: int) -> str:
 
 def poll_duration_range_in_words(rules: PollRules) -> str:
     """Return the shortest and longest duration of a poll as amounts in words, such as from 1 hour to 7 days."""
-    shortest, longest = (minutes_as_days_hours_minutes(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
+    shortest, longest = (minutes_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
     if rules.duration_step_minutes > 1:
-        step = minutes_as_days_hours_minutes(rules.duration_step_minutes)
+        step = minutes_in_words(rules.duration_step_minutes)
         named = {"shortest": shortest, "longest": longest, "step": step}
         return _("from %(shortest)s to %(longest)s, in steps of %(step)s") % named
     return _("from %(shortest)s to %(longest)s") % {"shortest": shortest, "longest": longest}

@@ -16,7 +16,7 @@ from accounts.dashboard.amounts import (
     file_types_in_words,
     localized_number,
     poll_duration_range_in_words,
-    seconds_in_largest_unit,
+    seconds_in_words_of_one_unit,
 )
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.thread_rules import ThreadRules
@@ -191,8 +191,8 @@ def _videos(rules: VideoRules) -> str:
     return _joined(
         [
             _files(rules),
-            _("from %(duration)s") % {"duration": seconds_in_largest_unit(shortest)} if shortest else "",
-            _("up to %(duration)s long") % {"duration": seconds_in_largest_unit(longest)} if longest else "",
+            _("from %(duration)s") % {"duration": seconds_in_words_of_one_unit(shortest)} if shortest else "",
+            _("up to %(duration)s long") % {"duration": seconds_in_words_of_one_unit(longest)} if longest else "",
         ]
     )
 

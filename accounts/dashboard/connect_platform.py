@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from accounts import selectors, services
 from accounts.dashboard.obstacles import connection_obstacle_sentence
-from accounts.dashboard.option_names import option_name, option_value_name
+from accounts.dashboard.option_names import option_display_name, option_value_display_name
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import PLATFORMS, get_adapter
@@ -113,9 +113,9 @@ def _connect_page(page: WorkspacePage, chosen: Platform, form: CredentialsForm, 
 
 
 def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.Field:
-    label, help_text = _(rule["title"]) if "title" in rule else option_name(name), _(rule.get("description", ""))
+    label, help_text = _(rule["title"]) if "title" in rule else option_display_name(name), _(rule.get("description", ""))
     if "enum" in rule:
-        choices = [(value, option_value_name(name, value)) for value in rule["enum"]]
+        choices = [(value, option_value_display_name(name, value)) for value in rule["enum"]]
         return forms.ChoiceField(
             required=required, label=label, help_text=help_text, choices=choices, widget=forms.RadioSelect
         )

@@ -117,11 +117,11 @@ VALUE_NAMES = {
 }
 
 
-def option_value_name(option: str, value: Any) -> str:
+def option_value_display_name(option: str, value: Any) -> str:
     """Return what pages call a value of a platform option, in the language of the page."""
     return str(VALUE_NAMES.get(option, {}).get(value, value))
 
 
-def option_name(name: str) -> str:
+def option_display_name(name: str) -> str:
     """Return what pages call a platform option or a field of credentials, in the language of the page."""
     return str(OPTION_NAMES.get(name) or name.replace("_", " ").capitalize())

@@ -100,7 +100,7 @@ def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: b
 
     Each redirect is checked like the first URL.
     """
-    address = url_for_page_request(link)
+    address = normalize_page_url(link)
     with total_deadline(seconds):
         for _ in range(MAX_REDIRECTS + 1):
             body = io.BytesIO()
@@ -119,11 +119,11 @@ def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: b
             place = answer.headers.get("Location")
             if answer.status not in _REDIRECTS or not place:
                 raise PageUnavailable(f"answered {answer.status}")
-            address = url_for_page_request(_joined(address, place))
+            address = normalize_page_url(_joined(address, place))
     raise PageUnavailable(f"redirects more than {MAX_REDIRECTS} times")
 
 
-def url_for_page_request(link: str) -> URL:
+def normalize_page_url(link: str) -> URL:
     """Return the URL with which a web page is requested: in ASCII, without fragment, and by https unless http is allowed."""
     try:
         address = URL(link).with_fragment(None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accounts.services.avatars import fetch_due_avatars
-from accounts.services.check import check_and_update_account
+from accounts.services.check import verify_and_update_account
 from accounts.services.connect import connect_account_or_begin_oauth
 from accounts.services.connection_attempts import (
     BegunConnectionAttempt,

@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 FIRST_CHECK_TIMEOUT_SECONDS = OUTBOUND_SECONDS / 2
 
 
-def check_and_update_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
+def verify_and_update_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     """Check the credentials of a connected account with its platform, and return the updated account.
 
     If they work, the account becomes active and gets its current names and limits. Expired tokens are renewed first. The

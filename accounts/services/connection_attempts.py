@@ -115,7 +115,7 @@ def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
         raise OAuthStateInvalid()
 
 
-def exchange_code_once_and_store_accounts(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAccount, ...]:
+def exchange_code_once_and_store_choices(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAccount, ...]:
     """Exchange a connection attempt's OAuth code, once, and store the found accounts in the attempt.
 
     The platform is called once, outside any transaction; a repeat with the same code returns the stored accounts.

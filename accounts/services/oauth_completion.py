@@ -20,7 +20,7 @@ from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.types import AuthorizedAccount, Identity
 from accounts.services.connect import insert_or_update_account
 from accounts.services.connection_attempts import (
-    exchange_code_once_and_store_accounts,
+    exchange_code_once_and_store_choices,
     find_unexpired_attempt,
     require_usable_code,
     was_code_sent_to_platform,
@@ -46,7 +46,7 @@ class AccountChoices:
 
 
 @dataclass(frozen=True)
-class ReturnedConnectionAttempt:
+class ConnectionAttemptAfterReturn:
     """An OAuth connection attempt after the browser's return, with the attached account or the accounts to choose from."""
 
     attempt: ConnectionAttempt
@@ -77,14 +77,14 @@ def complete_connection(
     )
     if dry_run:
         return _preview(caller, attempt)
-    connections = exchange_code_once_and_store_accounts(attempt, code)
+    connections = exchange_code_once_and_store_choices(attempt, code)
     if choice is None and len(connections) > 1:
         _record(caller, attempt)
         return AccountChoices(attempt.id, tuple(each.identity for each in connections), attempt.expires_at)
     return _attach(caller, attempt, connections, choice or connections[0].identity.external_id)
 
 
-def exchange_code_for_account_choices(*, caller: Caller, state: str, code: str) -> ReturnedConnectionAttempt:
+def exchange_code_for_account_choices(*, caller: Caller, state: str, code: str) -> ConnectionAttemptAfterReturn:
     """Begin to complete an OAuth connection after the browser's return: exchange the code; returns the accounts to choose.
 
     Attaches nothing. If the code was used before and its only account is attached, returns that account. Raises
@@ -96,8 +96,8 @@ def exchange_code_for_account_choices(*, caller: Caller, state: str, code: str) 
         raise OAuthStateInvalid()
     require_access(caller, attempt.workspace_id, SCOPE)
     if attempt.account and attempt.opened is None and was_code_sent_to_platform(attempt, code):
-        return ReturnedConnectionAttempt(attempt, attached_account=attempt.account)
-    return ReturnedConnectionAttempt(attempt, exchange_code_once_and_store_accounts(attempt, code))
+        return ConnectionAttemptAfterReturn(attempt, attached_account=attempt.account)
+    return ConnectionAttemptAfterReturn(attempt, exchange_code_once_and_store_choices(attempt, code))
 
 
 def attach_chosen_account(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:

@@ -21,7 +21,7 @@ from agents.oauth.device_authorizations import begin_device_authorization
 from agents.oauth.documents import build_authorization_server_metadata, build_protected_resource_metadata
 from agents.oauth.errors import InvalidClientMetadata
 from config.api import rate_limit
-from config.api.client_address import rate_limit_address
+from config.api.client_address import client_address_for_rate_limits
 from config.api.error_handlers import log_and_convert_to_api_error
 from config.api.errors import MalformedRequest, MethodNotAllowed, RateLimited, UnsupportedMediaType
 from config.api.request_body import parse_json
@@ -51,8 +51,8 @@ def rate_limited_oauth_endpoint(
                 if request.method != "POST":
                     raise MethodNotAllowed(headers={"Allow": "POST"})
                 request.body  # noqa: B018 - the request is counted once it has arrived, because it may be run twice
-                verdict = rate_limit.count_for_rate_limits(
-                    rate_limit.Bucket(f"oauth-{name}:{rate_limit_address(request)}", limit, period)
+                verdict = rate_limit.count_request_for_rate_limits(
+                    rate_limit.Bucket(f"oauth-{name}:{client_address_for_rate_limits(request)}", limit, period)
                 )
                 if not verdict.allowed:
                     raise RateLimited(headers=verdict.headers())
@@ -108,7 +108,7 @@ def registration_endpoint(request: HttpRequest) -> HttpResponse:
 def device_authorization_endpoint(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: begin the device flow for a client without a browser (RFC 8628)."""
     started = begin_device_authorization(
-        requested=server.read_device_request(_form(request), asked_by=rate_limit_address(request))
+        requested=server.read_device_request(_form(request), asked_by=client_address_for_rate_limits(request))
     )
     page = f"{issuer()}/oauth/device"
     return JsonResponse(

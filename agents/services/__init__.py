@@ -5,8 +5,8 @@ from __future__ import annotations
 from agents.services.agents import AgentWithClaimToken, create_agent, exchange_claim_token_for_key, revoke_agent, update_agent
 from agents.services.key_networks import record_key_network_if_new, require_allowed_network
 from agents.services.keys import (
+    AgentKeyRotation,
     IssuedKey,
-    KeyRotation,
     create_workspace_api_key,
     issue_key,
     revoke_api_key,

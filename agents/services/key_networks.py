@@ -31,7 +31,9 @@ def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
         f"This API key may not be used from {caller.ip or 'an unknown address'}.",
         suggested_action="Call from one of the key's `allowed_networks`, or use a key that allows this network.",
     )
-    if rate_limit.count_for_rate_limits(rate_limit.Bucket(f"network:{key.id}", settings.RATE_LIMIT_PER_MINUTE)).allowed:
+    if rate_limit.count_request_for_rate_limits(
+        rate_limit.Bucket(f"network:{key.id}", settings.RATE_LIMIT_PER_MINUTE)
+    ).allowed:
         record_entry(
             caller=caller, operation="api_keys.use", resource_type="api_key", resource_id=key.id, refused_with=error.code
         )

@@ -39,7 +39,7 @@ class IssuedKey:
 
 
 @dataclass(frozen=True)
-class KeyRotation:
+class AgentKeyRotation:
     """The result of an agent's key rotation: the new API key, its token (None in a dry run), and the previous key."""
 
     api_key: ApiKey
@@ -154,7 +154,7 @@ def _plan_and_revoke(operation: str, key: ApiKey, *, dry_run: bool) -> None:
             key.save(update_fields=["revoked_at", "updated_at"])
 
 
-def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> KeyRotation:
+def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> AgentKeyRotation:
     """Rotate an agent's key: issue a new one. The previous key works for 24 more hours; older ones stop at once.
 
     The agent's claim token stops working, so this also serves an agent that was never claimed. An agent may rotate its
@@ -201,7 +201,7 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> KeyRo
             dry_run=dry_run,
             metadata={} if dry_run else {"api_key_id": issued.api_key.id},
         )
-    return KeyRotation(issued.api_key, issued.token, retiring)
+    return AgentKeyRotation(issued.api_key, issued.token, retiring)
 
 
 def _live_keys(agent: Agent, now: datetime) -> list[ApiKey]:

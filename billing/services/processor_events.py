@@ -27,7 +27,7 @@ from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
 from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
-from workspaces.processor_customers import customer_ids_of_workspaces, save_customer_id_if_unset, workspace_id_of_customer
+from workspaces.processor_customers import customer_id_by_workspace_id, save_customer_id_if_unset, workspace_id_of_customer
 
 PROCESSOR_EVENTS_LOOP = "processor_events"
 SIGNATURE_TOLERANCE_SECONDS = 300
@@ -124,7 +124,7 @@ def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) 
         holder = workspace_id_of_customer(customer_id=subscription_event.customer_id)
         if (
             holder is None
-            and customer_ids_of_workspaces([subscription_event.workspace_id]).get(subscription_event.workspace_id) == ""
+            and customer_id_by_workspace_id([subscription_event.workspace_id]).get(subscription_event.workspace_id) == ""
         ):
             holder = subscription_event.workspace_id
         if holder and subscription_event.workspace_id in ("", holder):

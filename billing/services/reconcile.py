@@ -13,7 +13,7 @@ from billing.errors import BillingUnavailable, UnknownToProcessor
 from billing.models import BillingAlarm
 from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about, resolve_alarms_except
 from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_save_subscription
-from billing.services.usage_reconciliation import settle_and_compare_usage_reports
+from billing.services.usage_reconciliation import resolve_and_compare_usage_reports
 from billing.subscription_plans import has_payment_processor
 from config.api import request_limits
 from config.api.caller import Caller, require_operator
@@ -66,7 +66,7 @@ def reconcile_billing(progress: ProgressCallback = _no_progress) -> Reconciliati
     if has_payment_processor():
         try:
             workspaces, changed = reconcile_subscriptions(progress)
-            differences = settle_and_compare_usage_reports(progress)
+            differences = resolve_and_compare_usage_reports(progress)
             resolve_alarms_about(AlarmKind.RECONCILIATION, [""])
         except BillingUnavailable:
             complete = False

@@ -20,7 +20,7 @@ MINUTE = timedelta(minutes=1)
 ReportStatus = UsageReport.Status
 
 
-def settle_and_compare_usage_reports(progress: Callable[[str], None] = lambda line: None) -> int:
+def resolve_and_compare_usage_reports(progress: Callable[[str], None] = lambda line: None) -> int:
     """Settle usage reports of unknown outcome, then compare 35 days of usage with the payment processor's sums.
 
     Returns how many customers differ. Customers with unsent or very recent reports are left out. Each difference raises an

@@ -27,7 +27,7 @@ from billing.subscription_plans import has_payment_processor
 from config.jobs.claims import claim_due, claimed_row_queryset, release_claims
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.models import Workspace
-from workspaces.processor_customers import customer_ids_of_workspaces
+from workspaces.processor_customers import customer_id_by_workspace_id
 
 USAGE_REPORTS_LOOP = "usage_reports"
 REPORTS_AT_ONCE = 8
@@ -146,7 +146,7 @@ def _prepare(claimed: Sequence[UsageReport]) -> list[tuple[UsageReport, MeterEve
     """
     now = timezone.now()
     workspace_ids = {row.workspace_id for row in claimed}
-    customers = customer_ids_of_workspaces(workspace_ids)
+    customers = customer_id_by_workspace_id(workspace_ids)
     subscriptions = Subscription.objects.filter(pk__in=workspace_ids)
     paying = {each.pk for each in subscriptions if each.pays_for_usage_at(now) and customers.get(each.pk)}
     begun, waiting = [], []

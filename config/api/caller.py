@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from config.api import errors
-from config.api.scopes import ALL_SCOPES, EDITOR, SCOPES_OF_ROLES, AnyScope
+from config.api.scopes import ALL_SCOPES, EDITOR, SCOPES_OF_ROLES, AlternativeScopes
 
 OPERATOR = "operator"
 OPERATOR_REQUESTS_PER_MINUTE = 600  # higher than for customers, so that operators can act in an incident
@@ -110,8 +110,8 @@ class Caller:
         """Return this Caller as the owner of Idempotency-Keys, such as `agent:agt_…`; all keys of one agent are one owner."""
         return f"{self.kind}:{self.actor_id}"
 
-    def has_scope(self, scope: str | AnyScope) -> bool:
-        wanted = scope if isinstance(scope, AnyScope) else (scope,)
+    def has_scope(self, scope: str | AlternativeScopes) -> bool:
+        wanted = scope if isinstance(scope, AlternativeScopes) else (scope,)
         return any(one in self.scopes for one in wanted)
 
 
@@ -145,7 +145,7 @@ def require_operator(caller: Caller) -> None:
 def require_access(
     caller: Caller,
     workspace_id: str,
-    scope: str | AnyScope | None,
+    scope: str | AlternativeScopes | None,
     *,
     write: bool = True,
     body_field: str | None = None,
@@ -187,19 +187,19 @@ def requested_or_own_workspace_id(caller: Caller, workspace_id: str | None) -> s
     return chosen
 
 
-def require_scope(caller: Caller, scope: str | AnyScope | None) -> None:
-    """Raise ScopeMissing (Forbidden for a user) if the caller lacks this scope, or all scopes of an AnyScope."""
+def require_scope(caller: Caller, scope: str | AlternativeScopes | None) -> None:
+    """Raise ScopeMissing (Forbidden for a user) if the caller lacks this scope, or all scopes of an AlternativeScopes."""
     if scope is None or caller.has_scope(scope):
         return
-    wanted = " or ".join(scope) if isinstance(scope, AnyScope) else scope
+    wanted = " or ".join(scope) if isinstance(scope, AlternativeScopes) else scope
     if caller.is_user:
         allowed = "an owner, admin or editor" if _is_allowed_for_editors(scope) else "an owner or admin"
         raise errors.Forbidden(f"Your role in this workspace does not allow this; it needs {allowed}.")
     raise errors.ScopeMissing(f"This operation needs the scope {wanted}.")
 
 
-def _is_allowed_for_editors(scope: str | AnyScope) -> bool:
-    wanted = scope if isinstance(scope, AnyScope) else (scope,)
+def _is_allowed_for_editors(scope: str | AlternativeScopes) -> bool:
+    wanted = scope if isinstance(scope, AlternativeScopes) else (scope,)
     return not SCOPES_OF_ROLES[EDITOR].isdisjoint(wanted)
 
 

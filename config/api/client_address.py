@@ -15,7 +15,7 @@ def parse_ip_address(address: str) -> IPv4Address | IPv6Address:
     return (found.ipv4_mapped if isinstance(found, IPv6Address) else None) or found
 
 
-def rate_limit_address(request: HttpRequest) -> str:
+def client_address_for_rate_limits(request: HttpRequest) -> str:
     """Return the address by which rate limits count a client without a token: its IPv4 address, or the /64 of its IPv6 one.
 
     Returns "" if the client has no IP address.

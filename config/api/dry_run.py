@@ -40,7 +40,7 @@ class DryRunReply:
     plan_hash: str | None = None
 
 
-def validated_plan_hash(declared: Operation, request: Request) -> str | None:
+def read_plan_hash_header(declared: Operation, request: Request) -> str | None:
     """Return the Plan-Hash header of a request to an operation that has a dry run. Raises ValidationFailed."""
     value: str | None = request.headers.get("Plan-Hash") if declared.preview else None
     if value is not None and not _HASH.fullmatch(value):

@@ -24,12 +24,12 @@ from rest_framework.serializers import BaseSerializer, Serializer
 
 from config.api import errors, idempotency
 from config.api.caller import AgentMode, Caller, require_access, require_scope
-from config.api.dry_run import DryRunReply, dry_run_response_body, validated_plan_hash
+from config.api.dry_run import DryRunReply, dry_run_response_body, read_plan_hash_header
 from config.api.models import IdempotencyRecord
 from config.api.operation_input import (
     SAFE_METHODS,
     asks_for_dry_run,
-    pop_dry_run_flag,
+    decide_dry_run_and_remove_flag,
     read_unvalidated_body,
     validated_body,
     validated_query,
@@ -170,8 +170,8 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 with collect_webhook_urls_for_host_check() as webhook_urls:
                     data, query = validated_body(declared, raw, spool), validated_query(declared, request)
                 call = Call(caller, declared, data, query, False, request, path)
-                call.dry_run = pop_dry_run_flag(call)
-                plan_hash = validated_plan_hash(declared, request)
+                call.dry_run = decide_dry_run_and_remove_flag(call)
+                plan_hash = read_plan_hash_header(declared, request)
                 _require_scope(caller, declared)
                 check_webhook_hosts(webhook_urls, caller)
             except INPUT_ERRORS:

@@ -54,7 +54,7 @@ def validated_query(declared: Operation, request: Request) -> dict[str, Any]:
     return _checked(declared.query_serializer_class, request.query_params.dict())
 
 
-def pop_dry_run_flag(call: Call) -> bool:
+def decide_dry_run_and_remove_flag(call: Call) -> bool:
     """Decide whether a request is a dry run, and remove `dry_run` from the operation's body and query.
 
     An agent in dry_run mode can only preview. Raises AgentModeForbids when it asks for a real call, and ValidationFailed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from config.api.idempotency import LEASE
 from config.api.models import IdempotencyRecord
-from config.api.scopes import AnyScope
+from config.api.scopes import AlternativeScopes
 from config.api.serializers import StrictSerializer
 from config.api.uploads import UploadRules
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Access:
-    """The policy of who may call an API operation: by default, callers with `scope`, one scope or an AnyScope.
+    """The policy of who may call an API operation: by default, callers with `scope`, one scope or an AlternativeScopes.
 
     `public`: no bearer token is needed; the caller is anonymous. `operator`: only ADMIN_TOKEN is accepted. `claim_token`: an
     agent's claim token is accepted too.
     """
 
-    scope: str | AnyScope | None = None
+    scope: str | AlternativeScopes | None = None
     public: bool = False
     operator: bool = False
     claim_token: bool = False

@@ -15,7 +15,7 @@ from config.api.dry_run import PLAN_HASH_HEADER
 from config.api.operation import Operation, WriteBody
 from config.api.schema_errors import error_codes_of, error_examples, error_response_schemas
 from config.api.schema_examples import add_examples
-from config.api.scopes import AnyScope
+from config.api.scopes import AlternativeScopes
 from config.api.serializers import ErrorBodySerializer
 from config.api.uploads import FILE_PART, JSON_CONTENT_TYPE, MULTIPART_CONTENT_TYPE, UploadRules
 
@@ -136,7 +136,7 @@ class OperationSchema(AutoSchema):
         text = [self.declared_operation.description] if self.declared_operation.description else []
         scope = self.declared_operation.access.scope
         if scope:
-            text.append(f"Scope: {' or '.join(scope) if isinstance(scope, AnyScope) else scope}.")
+            text.append(f"Scope: {' or '.join(scope) if isinstance(scope, AlternativeScopes) else scope}.")
         return "\n\n".join(text)
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
@@ -151,7 +151,7 @@ class OperationSchema(AutoSchema):
         if self.declared_operation.access.operator:
             return [{"adminToken": []}]
         scope = self.declared_operation.access.scope
-        if isinstance(scope, AnyScope):
+        if isinstance(scope, AlternativeScopes):
             return [{"bearerAuth": [one]} for one in scope]
         return [{"bearerAuth": [scope] if scope else []}]
 

@@ -26,10 +26,10 @@ SCOPES_OF_ROLES = {  # what people may do in a workspace, by their role
 }
 
 
-class AnyScope(tuple[str, ...]):
+class AlternativeScopes(tuple[str, ...]):
     """Alternative scopes of an API operation: a caller needs at least one; some inputs may require a particular one."""
 
 
-def any_scope_of(*scopes: str) -> AnyScope:
+def any_scope_of(*scopes: str) -> AlternativeScopes:
     """Declare that an API operation needs any one of these scopes."""
-    return AnyScope(scopes)
+    return AlternativeScopes(scopes)

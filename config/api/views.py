@@ -82,7 +82,7 @@ def enforce_rate_limits(caller: Caller, body: Any) -> dict[str, str]:
     """
     notes = getattr(body, "notes", {})
     if "rate_limit" not in notes:
-        notes["rate_limit"] = rate_limit.count_for_rate_limits(*_buckets(caller))
+        notes["rate_limit"] = rate_limit.count_request_for_rate_limits(*_buckets(caller))
     verdict = notes["rate_limit"]
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())

@@ -99,7 +99,7 @@ class _SignInsAdmin(ReadOnlyAdmin):
 
 
 @admin.register(AccessAttempt)
-class AccessAttemptAdmin(_SignInsAdmin):
+class FailedSignInAdmin(_SignInsAdmin):
     """The admin table of failed sign-ins; deleting the rows of a locked-out user name or IP address ends its lockout."""
 
     list_display = ("attempt_time", "username", "ip_address", "failures_since_start", "path_info", "user_agent")

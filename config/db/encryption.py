@@ -34,7 +34,7 @@ class EncryptedJSONField(models.TextField):
         """Return the decrypted value of this EncryptedJSONField in the row with this primary key. Raises SealedValueError."""
         return decrypt_for_row(self._row(pk), sealed)
 
-    def reencrypt_if_outdated(self, pk: str, sealed: str) -> Sealed | None:
+    def reencrypted_value_if_outdated(self, pk: str, sealed: str) -> Sealed | None:
         """Return this EncryptedJSONField's value encrypted with the newest key, or None if it already uses that key."""
         try:
             fernet_for_keys((settings.ENCRYPTION_KEYS[0],)).decrypt(sealed.encode())

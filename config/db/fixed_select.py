@@ -51,7 +51,7 @@ class FixedSelect(Generic[Row]):
     `FixedSelect(ApiKey, where=("token_sha256",), join=("agent",))(digest)` returns the list of
     `ApiKey.objects.filter(token_sha256=digest).select_related("agent")`. Rows that refer to the same row share its instance.
     `join` names a reference of a joined row by its path, after that row: `("group", "group__workspace")`. `for_update` locks
-    the rows. `subquery` returns the SQL of a subquery with one value, which `with_subquery` reads together with the rows.
+    the rows. `subquery` returns the SQL of a subquery with one value, which `rows_and_subquery_value` reads with the rows.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class FixedSelect(Generic[Row]):
     def __call__(self, *values: Any) -> list[Row]:
         return self._instances(self._rows(values))
 
-    def with_subquery(self, *values: Any) -> tuple[list[Row], Any]:
+    def rows_and_subquery_value(self, *values: Any) -> tuple[list[Row], Any]:
         """Run the SELECT with the values of its subquery, then its own; return its rows and the value of the subquery.
 
         Without rows, the value is None.

@@ -24,7 +24,7 @@ _PLAIN_FIELDS = (
 )
 
 
-class GivenRows:
+class GivenRowsTable:
     """The columns of rows that an SQL statement is given as the common table expression `given`: names and fields."""
 
     def __init__(self, names: Sequence[str], fields: Sequence[Any]) -> None:

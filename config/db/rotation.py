@@ -64,7 +64,7 @@ def _renew(
 ) -> None:
     done.values += 1
     try:
-        renewed = field.reencrypt_if_outdated(str(pk), sealed)
+        renewed = field.reencrypted_value_if_outdated(str(pk), sealed)
     except SealedValueError:
         done.unreadable += 1
         return

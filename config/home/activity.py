@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent, ApiKey
 from auditlog.models import ActorType, AuditEntry
-from workspaces.selectors import names_of_users
+from workspaces.selectors import user_name_by_id
 
 # What somebody did, by operation, and what is said instead if it was refused.
 ACTIVITY_PHRASES = {
@@ -136,7 +136,7 @@ def _names_of_actors(entries: list[AuditEntry]) -> dict[str, str]:
     agents = dict(Agent.objects.filter(pk__in=ids).values_list("pk", "name"))
     keys = dict(ApiKey.objects.filter(pk__in=ids, agent=None).values_list("pk", "name"))
     return (
-        names_of_users(user_ids=ids)
+        user_name_by_id(user_ids=ids)
         | agents
         | {key: gettext("The API key “%(name)s”") % {"name": name} for key, name in keys.items()}
     )

@@ -30,7 +30,7 @@ def agent_mode_choices(*modes: AgentMode) -> list[tuple[str, SafeString]]:
     return [(mode, format_html_lazy("<span><strong>{}</strong><br>{}</span>", *MODE_LABELS[mode])) for mode in modes]
 
 
-class AgentRulesForm(forms.Form):
+class AgentNameAndAccountsForm(forms.Form):
     """The dashboard form fields that all forms of an agent share: its name, and the accounts that it may be limited to."""
 
     name = forms.CharField(
@@ -64,7 +64,7 @@ class AgentRulesForm(forms.Form):
         return typed["accounts"] if typed["accounts_from"] == CHOSEN_ACCOUNTS else None
 
 
-class AgentForm(AgentRulesForm):
+class AgentForm(AgentNameAndAccountsForm):
     """The dashboard form to create or change an agent. `accounts` are the social media accounts that it may be limited to.
 
     `agent` is the agent to change.

@@ -50,7 +50,7 @@ def agent_list(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("GET", "POST", operation=CREATE)
-def show_or_create_agent(page: WorkspacePage) -> HttpResponse:
+def show_form_or_create_agent(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: create an agent and show once the token by which the agent gets its API key."""
     require_access(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
@@ -114,7 +114,7 @@ def show_or_save_agent_settings(page: WorkspacePage, agent_id: str) -> HttpRespo
 def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page of an agent: rotate its API key and show the new one once; the old one works for some more hours."""
     found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
-    issued: list[services.KeyRotation] = []
+    issued: list[services.AgentKeyRotation] = []
 
     def issue() -> ApiKey:
         issued.append(services.rotate_key(caller=page.caller, agent_id=found.id))
@@ -159,7 +159,7 @@ def revoke_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="oauth.end_grant")
-def disconnect_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
+def end_oauth_access_of_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page of an agent that an OAuth client acts as: end the client's access."""
     found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     end_grant_of_agent(caller=page.caller, agent_id=found.id)

@@ -21,7 +21,7 @@ from config.notices.models import NoticeChannel
 from config.pages.templatetags.dashboard import money
 from posts.dashboard.account_marks import MarkedTarget
 from posts.models import PostGroup
-from posts.selectors import groups_with_targets, missed_post_ids
+from posts.selectors import groups_prefetching_targets, missed_post_ids
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.workspace_page import WorkspacePage
@@ -59,7 +59,7 @@ class NeedForAttention:
 def needs_for_attention(page: WorkspacePage, cap: SpendCapStatus) -> list[NeedForAttention]:
     """Return what needs a person in the workspace, first what keeps posts from being published."""
     missed = missed_post_ids(workspace_id=page.workspace.id)
-    groups = groups_with_targets().filter(workspace=page.workspace, status__in=GROUP_STATUSES_NEEDING_A_PERSON)
+    groups = groups_prefetching_targets().filter(workspace=page.workspace, status__in=GROUP_STATUSES_NEEDING_A_PERSON)
     waiting = list(groups.exclude(pk__in=missed).order_by("-pk")[:SHOWN_POSTS])
     before = timezone.now() + timedelta(days=DAYS_BEFORE_END)
     accounts = list(accounts_to_reconnect(workspace_id=page.workspace.id, before=before)[:SHOWN_ACCOUNTS])

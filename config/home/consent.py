@@ -100,7 +100,7 @@ def begin_device_flow_or_ask_for_code(request: HttpRequest) -> HttpResponse:
 def decide_about_device_code(request: HttpRequest) -> HttpResponse:
     """The consent page of the device flow: what the client with the entered code asks for, and the form to allow it."""
     bucket = rate_limit.Bucket(f"device-code:{request.user.pk}", ENTERED_CODES_PER_MINUTE)
-    if not rate_limit.count_for_rate_limits(bucket).allowed:
+    if not rate_limit.count_request_for_rate_limits(bucket).allowed:
         return api_error_page(request, RateLimited())
     code = request.GET.get("user_code", "")
     found = device_authorizations.find_undecided_device_authorization(entered_code=code)

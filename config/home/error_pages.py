@@ -11,7 +11,7 @@ from django.views.defaults import permission_denied as django_permission_denied
 
 from config.api import errors
 from config.api.error_handlers import error_response
-from config.pages.language import PAGE_PATH_PREFIXES, console_path_of_page
+from config.pages.language import PAGE_PATH_PREFIXES, console_path_if_in_console
 from workspaces.workspace_page import api_error_page
 
 
@@ -38,7 +38,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Error page or JSON error for status 500 (handler500); reads nothing from the database, which may be down."""
     error = errors.InternalError()
     if request.path.startswith(PAGE_PATH_PREFIXES):
-        trace_id, console_path = error.response_body()["trace_id"], console_path_of_page(request)
+        trace_id, console_path = error.response_body()["trace_id"], console_path_if_in_console(request)
         context = {"error": error, "trace_id": trace_id, "user": None, "console_path": console_path}
         return HttpResponse(render_to_string("dashboard/error.html", context), status=error.status)
     return error_response(error)

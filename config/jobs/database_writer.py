@@ -42,7 +42,7 @@ class DatabaseWriter:
         """Write one item to the database by calling `write_all`, and return its result. Raises the database's error."""
         return write_all([item])[0]
 
-    def write_many(self, write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
+    def write_in_this_thread(self, write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
         """Write items to the database in one batch, always in the calling thread, or one by one if the batch fails.
 
         The result of a failed item is its exception. Raises OperationalError, InterfaceError if the database is down.

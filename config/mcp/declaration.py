@@ -13,7 +13,7 @@ from rest_framework import serializers
 
 from config.api.caller import AgentMode, Caller, require_scope
 from config.api.errors import Forbidden
-from config.api.scopes import AnyScope
+from config.api.scopes import AlternativeScopes
 from config.api.serializers import StrictSerializer, shared_serializer_instance
 from config.mcp.json_schema import json_schema_of_serializer
 from workspaces.selectors import list_visible_workspaces_of_owner
@@ -45,7 +45,7 @@ class Tool:
     run: Callable[..., dict[str, Any]]
     arguments: type[StrictSerializer] = NoArguments
     operation: str = ""
-    scope: str | AnyScope | None = None
+    scope: str | AlternativeScopes | None = None
     hints: Mapping[str, bool] | None = None
     asks_for_approval: bool = False  # a client that can show pages is asked to show the one of an `approval_url`
 

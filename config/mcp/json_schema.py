@@ -10,7 +10,7 @@ from config.api import fields
 from config.api.serializers import shared_serializer_instance
 
 
-class IdOrObject(serializers.Field):
+class IdOrObjectField(serializers.Field):
     """A serializer field of MCP tool arguments for an object or its id alone; `id_field` names the id's field."""
 
     def __init__(self, child: serializers.Serializer, id_field: str, **kwargs: Any) -> None:
@@ -46,7 +46,7 @@ def _schema(field: Any) -> dict[str, Any]:
 
 
 def _value(field: Any) -> dict[str, Any]:
-    if isinstance(field, IdOrObject):
+    if isinstance(field, IdOrObjectField):
         return {"anyOf": [{"type": "string"}, _object(field.child)]}
     if isinstance(field, serializers.Serializer):
         return _object(field)

@@ -39,7 +39,7 @@ def plan_hash_line(group: PostGroup) -> str:
     return gettext("Plan %(hash)s…") % {"hash": group.plan_hash[:PLAN_HASH_LENGTH]} if group.plan_hash else ""
 
 
-def delivery_line(row: Delivery) -> str:
+def webhook_delivery_line(row: Delivery) -> str:
     """Return the line of a notice e-mail about a webhook delivery: its event, the receiver's host and the last answer."""
     line = gettext("%(event)s to %(host)s, last answer %(status)s")
     if not row.last_status_code:
@@ -48,7 +48,7 @@ def delivery_line(row: Delivery) -> str:
     return line % {"event": row.event.kind, "host": host, "status": row.last_status_code}
 
 
-def new_network_line(key: ApiKey, workspace: Workspace) -> str:
+def new_ip_network_line(key: ApiKey, workspace: Workspace) -> str:
     """Return the line of a notice e-mail about a key that was used from a new network: its name, the network and the time."""
     details = [
         *(key.seen_networks or [])[-1:],

@@ -21,18 +21,18 @@ from agents.models import ApiKey
 from billing.nearly_spent_budgets import nearly_spent_budgets
 from config.notices.email_lines import (
     budget_line,
-    delivery_line,
-    new_network_line,
+    new_ip_network_line,
     plan_hash_line,
     post_line,
     time_with_zone_name,
+    webhook_delivery_line,
 )
 from config.notices.events import BUDGET_THRESHOLDS
 from config.notices.models import Notice, NoticeKind
 from config.pages.language import format_date
 from posts.models import PostGroup, SeriesOccurrence
 from posts.post_group_json import approval_url, decision_url
-from posts.selectors import groups_with_targets
+from posts.selectors import groups_prefetching_targets
 from posts.states import RETRYABLE_GROUP_STATUSES, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.retention import EVENT_RETENTION
@@ -222,7 +222,7 @@ def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None
             number,
         )
         % {"number": number, "workspace": name},
-        [MailItem(delivery_line(row)) for row in shown],
+        [MailItem(webhook_delivery_line(row)) for row in shown],
         number,
         gettext("All attempts failed, so your receiver did not get the event. Fix the receiver, then replay the delivery."),
         gettext("See the deliveries"),
@@ -268,7 +268,7 @@ def _keys(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
             number,
         )
         % {"number": number, "workspace": name},
-        [MailItem(new_network_line(row, workspace)) for row in rows.order_by("-new_network_at")[:MAX_LINES]],
+        [MailItem(new_ip_network_line(row, workspace)) for row in rows.order_by("-new_network_at")[:MAX_LINES]],
         number,
         gettext("If nobody in your team uses that network, the key may have leaked: revoke it and create another one."),
         gettext("See the API keys"),
@@ -289,7 +289,7 @@ _BODIES: dict[NoticeKind, Callable[[Workspace, QuerySet[Notice]], _Body | None]]
 
 
 def _groups(notices: QuerySet[Notice]) -> QuerySet[PostGroup]:
-    return groups_with_targets().filter(pk__in=notices.values("about")).order_by("-pk")
+    return groups_prefetching_targets().filter(pk__in=notices.values("about")).order_by("-pk")
 
 
 def _page(workspace: Workspace, route: str, **named: str) -> str:

@@ -73,7 +73,7 @@ class Digest(models.Model):
         if self.due_at is None:
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 
-    def mark_sent_or_skipped(self, now: datetime, *, sent: bool) -> None:
+    def mark_sent_or_skipped_unsaved(self, now: datetime, *, sent: bool) -> None:
         """Clear this Digest row's `due_at`, unsaved; if an e-mail was sent, also set `sent_at` and the pause that follows."""
         self.due_at = None
         if sent:

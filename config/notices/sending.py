@@ -17,7 +17,7 @@ from django.utils import timezone
 from config.api.caller import WorkspaceStatus
 from config.notices.channels.queue import queue_notice_for_channels
 from config.notices.choices import notice_recipients
-from config.notices.creation import BATCH_SIZE, create_notices
+from config.notices.creation import BATCH_SIZE, create_notices_of_new_events
 from config.notices.emails import build_email
 from config.notices.models import MIN_PAUSE, Digest, Notice, NoticeKind
 from config.pages.language import use_language_of
@@ -31,7 +31,7 @@ MAX_DIGESTS_PER_RUN = 1000  # the next run sends the others
 def create_and_queue_notices() -> int:
     """Send notices: create those of new events, then queue due digests for e-mail and channels; return how many."""
     for kind in NoticeKind:
-        while create_notices(kind) == BATCH_SIZE:
+        while create_notices_of_new_events(kind) == BATCH_SIZE:
             pass
     sent = 0
     while sent < MAX_DIGESTS_PER_RUN and queue_next_digest():
@@ -78,7 +78,7 @@ def _send_digest(digest: Digest) -> None:
     by_email = email is not None and _queue_emails(notices, digest, email, people)
     by_channel = email is not None and queue_notice_for_channels(workspace_id=digest.workspace_id, kind=kind, message=email)
     notices.update(settled_at=now)
-    digest.mark_sent_or_skipped(now, sent=by_email or by_channel)
+    digest.mark_sent_or_skipped_unsaved(now, sent=by_email or by_channel)
     digest.save()
 
 

@@ -26,7 +26,7 @@ DATE_PATTERNS = {
 }
 
 
-def console_path_of_page(request: HttpRequest) -> str:
+def console_path_if_in_console(request: HttpRequest) -> str:
     """Return the path of the operators' console if the requested page belongs to it, otherwise an empty string."""
     return CONSOLE_PATH if request.path.startswith(CONSOLE_PATH) else ""
 

@@ -15,7 +15,7 @@ from media.inspection.bounds import CpuTimeLimit, broken_file_error, truncated_f
 from media.inspection.polyglots import (
     SNIFFED_HEAD_BYTES,
     ZIP_TAIL_BYTES,
-    refuse_foreign_data_after_end,
+    refuse_other_file_after_end,
     refuse_polyglot_head_or_tail,
 )
 from media.inspection.types import InspectedFile
@@ -54,7 +54,7 @@ def inspect_pdf(path: Path) -> InspectedFile:
         raise truncated_file_error("PDF")
     _check_start(content)
     refuse_polyglot_head_or_tail(content[:SNIFFED_HEAD_BYTES], content[-ZIP_TAIL_BYTES:])
-    refuse_foreign_data_after_end(content[end + len(b"%%EOF") :], "PDF")
+    refuse_other_file_after_end(content[end + len(b"%%EOF") :], "PDF")
     if _ACTION.search(content) or any(_is_active(part) for part in _objects(content)):
         raise MediaTypeNotAllowed(gettext_noop("The PDF holds scripts, programs or other files."))
     return InspectedFile("document", "application/pdf")

@@ -46,10 +46,10 @@ def refuse_polyglot_image(content: bytes, end: int) -> None:
     if _JAVASCRIPT_GIF.match(content) or (_JAVASCRIPT_COMMENT.match(content) and _COMMENT_END.search(content)):
         raise MediaTypeNotAllowed(gettext_noop("The image is a script as well."))
     refuse_polyglot_head_or_tail(content[:SNIFFED_HEAD_BYTES], content[-ZIP_TAIL_BYTES:])
-    refuse_foreign_data_after_end(content[end:], "image")
+    refuse_other_file_after_end(content[end:], "image")
 
 
-def refuse_foreign_data_after_end(tail: bytes, what: str) -> None:
+def refuse_other_file_after_end(tail: bytes, what: str) -> None:
     """Refuse a media file with a web page, a program or an archive in `tail`, the data after the end of the media.
 
     `what` names the file's type in the error message.

@@ -36,7 +36,7 @@ def store_and_count_pending_file(path: Path, key: str, *, workspace_id: str, cou
         raise
 
 
-def adopt_pending_file(key: str) -> None:
+def delete_adopted_pending_row(key: str) -> None:
     """Adopt a pending media file: delete its row, in the transaction that saves the media asset to which it now belongs.
 
     Raises ServiceUnavailable if the purge has abandoned it.

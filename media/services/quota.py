@@ -36,7 +36,7 @@ def check_file_fits_quota(workspace_id: str, size: int) -> None:
         raise _exceeded(workspace_id, size)
 
 
-def correct_quota_counters() -> Iterator[tuple[str, int, int]]:
+def correct_and_yield_wrong_counters() -> Iterator[tuple[str, int, int]]:
     """Correct the wrong counters of used media quota while iterated; yields (workspace id, old value, new value) of each."""
     having = MediaAsset.objects.order_by().values_list("workspace_id").union(MediaUsage.objects.values_list("pk"))
     for (workspace_id,) in list(having):

@@ -19,7 +19,7 @@ from django.utils import timezone
 from config.jobs.claims import claim_due, claimed_row_queryset
 from media import selectors, storage
 from media.models import MediaAsset
-from media.services.pending import adopt_pending_file, remove_pending_file_if_unused, store_and_count_pending_file
+from media.services.pending import delete_adopted_pending_row, remove_pending_file_if_unused, store_and_count_pending_file
 from media.thumbnail_rendering import Thumbnail, render_image_thumbnail, render_video_thumbnail
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ def make_thumbnail_or_schedule_retry(asset: MediaAsset) -> None:
     with transaction.atomic():
         written = claimed_row_queryset(selectors.undeleted_assets_of_all_workspaces(), asset).update(**changes)
         if written and key:
-            adopt_pending_file(key)
+            delete_adopted_pending_row(key)
     if key and not written:
         remove_pending_file_if_unused(key)
 

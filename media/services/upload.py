@@ -16,9 +16,9 @@ from config.jobs.wake_up import wake_worker_loop_after_commit
 from media import inspection, scanning, selectors, storage
 from media.backend_limits import limit_storage_call
 from media.fetching import fetch_from_url
-from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes_for_beginning
+from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes_by_first_bytes
 from media.models import MediaAsset
-from media.services.pending import adopt_pending_file, remove_pending_file_if_unused, store_and_count_pending_file
+from media.services.pending import delete_adopted_pending_row, remove_pending_file_if_unused, store_and_count_pending_file
 from media.services.quota import add_to_used_quota, check_file_fits_quota
 from media.services.thumbnails import LOOP_NAME
 
@@ -47,7 +47,7 @@ def upload_media(
     """
     workspace_id = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, workspace_id, "media.upload", body_field="workspace_id")
-    with UploadTempFiles(max_upload_bytes_for_beginning) as spool:
+    with UploadTempFiles(max_upload_bytes_by_first_bytes) as spool:
         file = upload or fetch_from_url(source_url, spool, workspace_id=workspace_id)
         asset, file = _examine(file)
         asset.workspace_id, asset.alt_text = workspace_id, alt_text
@@ -128,7 +128,7 @@ def _store(caller: Caller, asset: MediaAsset, file: ReceivedFile) -> None:
     asset.storage_key = key
     try:
         with transaction.atomic():
-            adopt_pending_file(key)
+            delete_adopted_pending_row(key)
             _insert(caller, asset)
     except BaseException:
         remove_pending_file_if_unused(key)

@@ -23,7 +23,7 @@ from posts.dashboard.shown_groups import prepare_groups_for_display
 from posts.dashboard.undo import due_time_with_undo_delay, undo_offer_of_release
 from posts.models import PostGroup
 from posts.serializers.requests import RejectPostSerializer
-from workspaces.selectors import names_of_users
+from workspaces.selectors import user_name_by_id
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 10
@@ -39,7 +39,7 @@ def list_posts_awaiting_approval(page: WorkspacePage) -> HttpResponse:
     shown = prepare_groups_for_display(page.workspace.id, found.rows)
     agents = Agent.objects.filter(pk__in={group.agent_id for group in found.rows})
     people = {group.created_by_id for group in found.rows if group.created_by_type == ActorType.USER}
-    names = names_of_users(user_ids=people) | dict(agents.values_list("pk", "name"))
+    names = user_name_by_id(user_ids=people) | dict(agents.values_list("pk", "name"))
     return page.render(
         "posts/approvals.html",
         waiting=[

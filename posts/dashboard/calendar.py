@@ -102,7 +102,7 @@ class CalendarDay:
 
 
 @dataclass(frozen=True)
-class WeekDay:
+class DayOfThisWeek:
     """A date of this week with its first posts, in the small part of the calendar page that other pages show."""
 
     date: date
@@ -168,7 +168,7 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
     )
 
 
-def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekDay]:
+def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[DayOfThisWeek]:
     """Return this week as a small part of the dashboard's calendar page: each date with its first posts."""
     today = timezone.localtime().date()
     span = span_of_week(today)
@@ -183,7 +183,7 @@ def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekDay]:
     for group in groups:
         posts.setdefault(group.day, []).append(group)
     totals = {group.day: group.on_day for group in groups}
-    return [WeekDay(day, posts.get(day, []), totals.get(day, 0), day == today) for day in span.dates]
+    return [DayOfThisWeek(day, posts.get(day, []), totals.get(day, 0), day == today) for day in span.dates]
 
 
 def _page_of_day(written: str) -> int:

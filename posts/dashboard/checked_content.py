@@ -52,7 +52,7 @@ class CheckedTarget:
         return _("bytes") if self._counts_bytes else _("characters")
 
     @property
-    def remaining_length_words(self) -> str:
+    def remaining_length_unit(self) -> str:
         """Return the words after the remaining length of this CheckedTarget's text: characters left, or bytes left."""
         return _("bytes left") if self._counts_bytes else _("characters left")
 

@@ -66,7 +66,7 @@ class PreparedAction:
 
 
 @dataclass(frozen=True)
-class ChosenAction:
+class ActionOnChosenPosts:
     """An action on the posts that a person has chosen, with its words on pages and the operation that it is.
 
     `possible`, `impossible`, `done` and `not_done` are sentences with a `%(count)d` of posts.
@@ -85,7 +85,7 @@ class ChosenAction:
 
 
 def prepare_action(
-    page: WorkspacePage, action: ChosenAction, group: PostGroup, move: TimeShift, version: int | None
+    page: WorkspacePage, action: ActionOnChosenPosts, group: PostGroup, move: TimeShift, version: int | None
 ) -> PreparedAction:
     """Prepare an action on a chosen post, whose content must have the `version` that was shown, if any. Raises API errors."""
     if version not in (None, group.content_version):
@@ -158,7 +158,7 @@ def _in_words(page: WorkspacePage, at: datetime) -> str:
 
 
 ACTIONS = {
-    "approve": ChosenAction(
+    "approve": ActionOnChosenPosts(
         "posts.confirm",
         title=gettext_lazy("Approve posts"),
         button=gettext_lazy("Approve"),
@@ -170,7 +170,7 @@ ACTIONS = {
         not_done=ngettext_lazy("%(count)d post was not approved.", "%(count)d posts were not approved.", "count"),
         prepare=_approval,
     ),
-    "move": ChosenAction(
+    "move": ActionOnChosenPosts(
         "posts.update",
         title=gettext_lazy("Move posts"),
         button=gettext_lazy("Move"),
@@ -182,7 +182,7 @@ ACTIONS = {
         not_done=ngettext_lazy("%(count)d post was not moved.", "%(count)d posts were not moved.", "count"),
         prepare=_moving,
     ),
-    "cancel": ChosenAction(
+    "cancel": ActionOnChosenPosts(
         "posts.cancel",
         title=gettext_lazy("Cancel posts"),
         button=pgettext_lazy("a post", "Cancel"),

@@ -18,7 +18,7 @@ from config.api.errors import ApiError, NotFound
 from config.pages.sentences import PageRefusal, error_sentences
 from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.approval_words import moved_message
-from posts.dashboard.chosen_actions import ACTIONS, SHOWN_CHARACTERS, ChosenAction, TimeShift, prepare_action
+from posts.dashboard.chosen_actions import ACTIONS, SHOWN_CHARACTERS, ActionOnChosenPosts, TimeShift, prepare_action
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace
 from posts.dashboard.undo import UndoOffer
@@ -101,7 +101,7 @@ def _parsed(written: str) -> tuple[str, int | None]:
 def _show(
     page: WorkspacePage,
     chosen: list[tuple[str, int | None]],
-    action: ChosenAction,
+    action: ActionOnChosenPosts,
     form: MoveForm | None,
     move: TimeShift | None,
 ) -> HttpResponse:
@@ -130,7 +130,7 @@ def _show(
 
 
 def _preview(
-    page: WorkspacePage, group: PostGroup, action: ChosenAction, move: TimeShift | None, version: int | None
+    page: WorkspacePage, group: PostGroup, action: ActionOnChosenPosts, move: TimeShift | None, version: int | None
 ) -> ChosenPost:
     try:
         if move is None:
@@ -141,7 +141,9 @@ def _preview(
         return ChosenPost(group, "", 0, " ".join(error_sentences(error, action.operation)))
 
 
-def _do(page: WorkspacePage, chosen: list[tuple[str, int | None]], action: ChosenAction, move: TimeShift) -> HttpResponse:
+def _do(
+    page: WorkspacePage, chosen: list[tuple[str, int | None]], action: ActionOnChosenPosts, move: TimeShift
+) -> HttpResponse:
     """Do the action with each of the chosen posts, and lead back to the list, which offers to undo it."""
     done, waiting, offers, refusals = 0, 0, list[UndoOffer](), dict[str, int]()
     for group_id, version in chosen:
@@ -169,7 +171,7 @@ def _do(page: WorkspacePage, chosen: list[tuple[str, int | None]], action: Chose
 
 
 def _counted(words: Any, count: int) -> str:
-    """Return a sentence of a ChosenAction with a number of posts."""
+    """Return a sentence of a ActionOnChosenPosts with a number of posts."""
     return str(words % {"count": count})
 
 

@@ -142,7 +142,7 @@ def issue_key(issue: Issue) -> str:
 
 def capabilities_of_account(account: ConnectedAccount) -> Capabilities:
     """Return the platform capabilities of an account, by which the composer's content for it is edited."""
-    return get_adapter(account.platform).capabilities_for(account.details_for_capabilities())
+    return get_adapter(account.platform).capabilities_for(account.id_limits_and_scopes())
 
 
 def _target_entries(group: PostGroup) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from config.api.errors import ApiError, Conflict
 from config.api.uploads import uploaded_files_in_field
 from config.pages.sentences import PageRefusal, error_sentences
 from posts import services
-from posts.content import PostEdit, PostInput, edit_keeping_taken_slots
+from posts.content import PostEdit, PostInput, copy_of_edit_keeping_taken_slots
 from posts.dashboard.approval_words import awaits_approval_message
 from posts.dashboard.chosen_slot import ChosenSlot
 from posts.dashboard.composer_draft_forms import (
@@ -241,7 +241,7 @@ def _write(composer: Composer, how: str, at: datetime | None, slot: ChosenSlot |
         post = PostInput.from_request(data)
         return services.create_post(caller=caller, post=slot.copy_of_post_in_this_slot(post) if slot else post).group
     data = validated_page_input(UpdatePostSerializer, body | _changed_scheduled_at(group, how, at))
-    edit = edit_keeping_taken_slots(group, replace(PostEdit.from_request(data), metadata=metadata))
+    edit = copy_of_edit_keeping_taken_slots(group, replace(PostEdit.from_request(data), metadata=metadata))
     changed = services.update_post(
         caller=caller,
         post_group_id=group.id,

@@ -14,7 +14,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.dashboard.option_names import option_name, option_value_name
+from accounts.dashboard.option_names import option_display_name, option_value_display_name
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
 from posts.dashboard.inputs import normalize_newlines_and_nul
@@ -125,7 +125,7 @@ class PlatformOptionsForm(forms.Form):
         self.initial["unshown"] = json.dumps(self.others) if self.others else ""
 
     @property
-    def fields_by_option(self) -> list[PlatformOptionFieldset]:
+    def option_fieldsets(self) -> list[PlatformOptionFieldset]:
         """Return the form's fields for platform options, grouped by option, in the order of the platform's JSON Schema."""
         return [
             PlatformOptionFieldset(legend, help_text, [self[name] for name in names])
@@ -183,7 +183,7 @@ def _field(name: str, rule: Mapping[str, Any], *, needed: bool) -> forms.Field |
 
 def _label(name: str, rule: Mapping[str, Any]) -> str:
     """Return the label of the form field for a platform option, in the language of the page."""
-    return _(rule["title"]) if rule.get("title") else option_name(name)
+    return _(rule["title"]) if rule.get("title") else option_display_name(name)
 
 
 def _description(rule: Mapping[str, Any]) -> str:
@@ -201,7 +201,7 @@ def _plain_field(name: str, rule: Mapping[str, Any]) -> forms.Field | None:
     if "enum" in rule:
         values = {str(value): value for value in rule["enum"]}
         return forms.TypedChoiceField(
-            choices=[("", _("Not set")), *((text, option_value_name(name, text)) for text in values)],
+            choices=[("", _("Not set")), *((text, option_value_display_name(name, text)) for text in values)],
             coerce=values.__getitem__,
             empty_value=None,
             required=False,

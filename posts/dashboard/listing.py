@@ -55,7 +55,7 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
         tag=searched_tag(page) or None,
         limit=PER_PAGE,
         cursor=query.get("cursor"),
-        **post_filters_from_query(page),
+        **account_and_agent_from_query(page),
     )
     reasons = _failure_reasons([each.id for each in found.rows if each.status in STATUSES_WITH_REASONS])
     tags = selectors.tags_by_post_group_id([each.id for each in found.rows])
@@ -82,7 +82,7 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
     )
 
 
-def post_filters_from_query(page: WorkspacePage) -> dict[str, Any]:
+def account_and_agent_from_query(page: WorkspacePage) -> dict[str, Any]:
     """Read the account and the agent by which the list of posts is filtered from the query string."""
     query = page.request.GET
     return {"account_id": query.get("account") or None, "agent_id": query.get("agent") or None}
@@ -107,7 +107,7 @@ def calendar_filters_from_query(page: WorkspacePage) -> CalendarFilters:
         status=status if status in GroupStatus.values else None,
         text=searched_text(page),
         tag=searched_tag(page),
-        **post_filters_from_query(page),
+        **account_and_agent_from_query(page),
     )
 
 

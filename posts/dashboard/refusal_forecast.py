@@ -21,7 +21,7 @@ def sentence_if_caps_refuse(
     """
     billed = [each.target for each in validation.targets if not each.target.sandbox]
     charges = [
-        PublishingCharge(each.account.id, each.account.platform, each.price_cents, each.billed_posts_with_url)
+        PublishingCharge(each.account.id, each.account.platform, each.price_cents, each.billed_posts_with_url_count)
         for each in billed
     ]
     if not any(each.cents or each.url_posts for each in charges):

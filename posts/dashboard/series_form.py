@@ -25,8 +25,8 @@ from posts.dashboard.series_rule import (
     WEEKDAY_NAMES,
     WEEKDAY_ORDINALS,
     WEEKLY,
-    choices_of_rule,
-    rule_of_choices,
+    form_values_of_rule,
+    rule_from_form_values,
 )
 from posts.models import Series
 from posts.recurrence.rule import MAX_RULE_LENGTH
@@ -134,7 +134,7 @@ class SeriesForm(forms.Form):
     @property
     def rule_text(self) -> str:
         """Return the RFC 5545 rule for the choices that were entered in the form of a series."""
-        return rule_of_choices(self.cleaned_data, self.zone)
+        return rule_from_form_values(self.cleaned_data, self.zone)
 
     @property
     def starts_at(self) -> str:
@@ -173,7 +173,7 @@ def initial_of_new_series(zone: ZoneInfo, post: Mapping[str, Any]) -> dict[str, 
 def initial_of_series(series: Series) -> dict[str, Any]:
     """Return the initial values of the form of a stored series."""
     zone = ZoneInfo(series.timezone)
-    rule = {"interval": 1, "ends": NEVER, **choices_of_rule(series.rrule, zone)}
+    rule = {"interval": 1, "ends": NEVER, **form_values_of_rule(series.rrule, zone)}
     return {"name": series.name or "", "timezone": series.timezone, **rule, **_post_fields(series.post)}
 
 

@@ -38,7 +38,7 @@ _PLACES_IN_RULE = {
 END_OF_DAY = time(23, 59, 59)
 
 
-def rule_of_choices(chosen: Mapping[str, Any], zone: ZoneInfo) -> str:
+def rule_from_form_values(chosen: Mapping[str, Any], zone: ZoneInfo) -> str:
     """Return the RFC 5545 rule of a series for the chosen values of its form's fields."""
     if chosen["repeats"] == OTHER:
         return str(chosen["rrule"]).strip()
@@ -60,20 +60,20 @@ def rule_of_choices(chosen: Mapping[str, Any], zone: ZoneInfo) -> str:
     return ";".join(parts)
 
 
-def choices_of_rule(text: str, zone: ZoneInfo) -> dict[str, Any]:
+def form_values_of_rule(text: str, zone: ZoneInfo) -> dict[str, Any]:
     """Return the values of the form's fields for a series' rule; one that plain choices cannot express is OTHER."""
     other = {"repeats": OTHER, "rrule": text}
     with suppress(InvalidRule, OverflowError):
         rule = parse_rule(text)
         chosen = {**_repetition(rule), **_end(rule, zone), "interval": rule.interval}
-        if "repeats" in chosen and parse_rule(rule_of_choices(chosen, zone)) == rule:
+        if "repeats" in chosen and parse_rule(rule_from_form_values(chosen, zone)) == rule:
             return chosen
     return other
 
 
 def rule_in_words(text: str, zone: ZoneInfo) -> str:
     """Return the rule of a series in words, such as “Every 2 weeks on Monday and Friday”, or as it is."""
-    chosen = choices_of_rule(text, zone)
+    chosen = form_values_of_rule(text, zone)
     if chosen["repeats"] == OTHER:
         return _("By the rule %(rule)s") % {"rule": text}
     every = _repetition_in_words(chosen)

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.dashboard.option_names import option_name, option_value_name
+from accounts.dashboard.option_names import option_display_name, option_value_display_name
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import OPTION_NAME as THREAD
@@ -82,7 +82,7 @@ class ShownTarget:
     def options(self) -> list[tuple[str, str]]:
         """Return the names and values of the platform options of this ShownTarget, except for a thread's further texts."""
         given = {name: value for name, value in self.target.options.items() if name != THREAD}
-        return [(option_name(name), _words(name, value)) for name, value in given.items()]
+        return [(option_display_name(name), _words(name, value)) for name, value in given.items()]
 
 
 @dataclass
@@ -161,7 +161,7 @@ def _words(option: str, value: Any) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, dict):
-        return "; ".join(f"{option_name(name)}: {_words(name, own)}" for name, own in value.items())
+        return "; ".join(f"{option_display_name(name)}: {_words(name, own)}" for name, own in value.items())
     if isinstance(value, list):
         return ", ".join(_words(option, each) for each in value)
-    return option_value_name(option, value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return option_value_display_name(option, value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

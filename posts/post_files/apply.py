@@ -21,7 +21,7 @@ from posts import services
 from posts.models import ImportedRow, StoredPlan
 from posts.post_files.comparison import Comparison, imported_row_key
 from posts.services.stored_plans import PLAN_LIFETIME
-from posts.stored_plan_requests import commit_plan_by_id, make_and_store_plan_of_page
+from posts.stored_plan_requests import commit_plan_by_id, make_and_store_plan_for_dashboard
 
 SALT, PAGE = "posts.post_files", "post-files"
 
@@ -57,8 +57,10 @@ def store_file_plans(caller: Caller, workspace_id: str, comparison: Comparison) 
     They replace those of the person's earlier comparisons that were not applied. Raises the spend errors, Conflict.
     """
     new, create_plan_id = comparison.rows_in_state("new"), ""
-    services.delete_open_plans_of_page(caller=caller, workspace_id=workspace_id, dashboard_page=PAGE)
-    store = functools.partial(make_and_store_plan_of_page, caller=caller, workspace_id=workspace_id, dashboard_page=PAGE)
+    services.delete_open_plans_of_dashboard_page(caller=caller, workspace_id=workspace_id, dashboard_page=PAGE)
+    store = functools.partial(
+        make_and_store_plan_for_dashboard, caller=caller, workspace_id=workspace_id, dashboard_page=PAGE
+    )
     if new:
         stored = store(operation="posts.create_batch", request={"posts": [row.request for row in new]})
         for row, planned in zip(new, stored.preview["would_create"]["post_groups"], strict=True):

@@ -23,7 +23,7 @@ from posts import selectors, services
 from posts.content import PostEdit, PostInput, media_inputs_of_group, target_inputs_of_group
 from posts.errors import ContentInvalid
 from posts.models import ImportedRow, PostGroup
-from posts.plan_building import WRITE_SCOPES, PlanRows, new_group_change
+from posts.plan_building import WRITE_SCOPES, RowsForPlans, new_group_change
 from posts.post_files.formats import parse_file_rows
 from posts.post_files.rows import (
     AccountNames,
@@ -112,7 +112,7 @@ def _compared(
     workspace: Workspace, contents: Sequence[RowContent], names: AccountNames, zone: ZoneInfo, digest: str
 ) -> list[ComparedRow]:
     times_named = Counter(content.group_id for content in contents)
-    known = selectors.groups_with_targets().filter(workspace_id=workspace.id)
+    known = selectors.groups_prefetching_targets().filter(workspace_id=workspace.id)
     groups = known.in_bulk([group_id for group_id in times_named if is_id(group_id, "pgr")])
     keys = {
         imported_row_key(workspace.id, digest, content.row.number): content for content in contents if not content.group_id
@@ -154,7 +154,7 @@ def _check_new_posts(caller: Caller, workspace_id: str, rows: Sequence[ComparedR
     for row in rows:
         if not row.content.problems and (fields := _validated(BatchedPostSerializer, row)):
             posts[row.number] = PostInput.from_request({**fields, "workspace_id": workspace_id})
-    read = PlanRows.read(workspace_id, list(posts.values()))
+    read = RowsForPlans.read(workspace_id, list(posts.values()))
     for row in rows:
         if post := posts.get(row.number):
             try:

@@ -15,7 +15,7 @@ from posts.local_time import start_of_local_day
 from posts.models import PostTarget
 from posts.post_files.formats import MAX_ROWS
 from posts.post_files.rows import AccountNames, cells_of_group
-from posts.selectors import groups_with_targets, require_account_and_agent_in_workspace
+from posts.selectors import groups_prefetching_targets, require_account_and_agent_in_workspace
 from posts.states import GroupStatus, TargetStatus
 from workspaces.models import Workspace
 
@@ -46,6 +46,6 @@ def rows_of_days(
     ids = list(by_group.values_list("group_id", flat=True)[: MAX_ROWS + 1])
     if len(ids) > MAX_ROWS:
         raise PageRefusal(_("These days have more than %(most)d posts. Choose fewer days.") % {"most": MAX_ROWS})
-    groups = groups_with_targets().in_bulk(ids)
+    groups = groups_prefetching_targets().in_bulk(ids)
     names = AccountNames(workspace.id)
     return [cells_of_group(groups[group_id], names, zone) for group_id in ids]

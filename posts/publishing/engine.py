@@ -125,7 +125,7 @@ def _prepare(attempt: Attempt) -> None:
 
 
 def _commit_first_steps(attempts: Sequence[Attempt], writer: DatabaseWriter) -> list[Attempt]:
-    results = retry_while_database_down(writer.write_many, write_step_beginnings, attempts)
+    results = retry_while_database_down(writer.write_in_this_thread, write_step_beginnings, attempts)
     begun = []
     for attempt, result in zip(attempts, results, strict=True):
         with _logged_errors(attempt.target, writer):

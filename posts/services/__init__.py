@@ -11,7 +11,7 @@ from posts.services.retry import retry_post
 from posts.services.review import confirm_post, reject_post, request_approval
 from posts.services.stored_plans import (
     commit_stored_plan,
-    delete_open_plans_of_page,
+    delete_open_plans_of_dashboard_page,
     get_stored_plan,
     make_and_store_plan,
 )
@@ -24,7 +24,7 @@ __all__ = [
     "confirm_post",
     "create_batch",
     "create_post",
-    "delete_open_plans_of_page",
+    "delete_open_plans_of_dashboard_page",
     "get_stored_plan",
     "make_and_store_plan",
     "reject_post",

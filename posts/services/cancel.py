@@ -12,12 +12,12 @@ from config.api.scopes import any_scope_of
 from posts import selectors
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.plan_building import is_released
+from posts.plan_building import is_scheduled_or_publishing
 from posts.services.changes import (
-    end_group_if_no_target_is_unfinished,
+    end_unsaved_group_if_all_targets_ended,
     existing_assets_of_group,
     is_pending_and_unclaimed,
-    mark_cancelled_or_unconfirmed,
+    mark_cancelled_or_unconfirmed_unsaved,
     unstarted_targets_or_raise,
 )
 from posts.services.commit import RowsChanged, commit_without_audit_entry, plan_and_commit
@@ -59,8 +59,8 @@ def _cancellation(group: PostGroup, target_ids: Collection[str]) -> GroupChange:
     after = copy_of_group(group)
     stopped = [target for target in after.targets.all() if target.id in target_ids]
     for target in stopped:
-        mark_cancelled_or_unconfirmed(target)
-    ended = end_group_if_no_target_is_unfinished(after)
+        mark_cancelled_or_unconfirmed_unsaved(target)
+    ended = end_unsaved_group_if_all_targets_ended(after)
     kind = after.status if group.status == GroupStatus.PUBLISHING else GroupStatus.CANCELLED
     return GroupChange(
         before=group,
@@ -68,7 +68,9 @@ def _cancellation(group: PostGroup, target_ids: Collection[str]) -> GroupChange:
         moment=group.scheduled_at,
         due=timezone.now(),
         assets=existing_assets_of_group(group),
-        releases=[each for each in stopped if each.status == TargetStatus.CANCELLED] if is_released(group) else (),
+        releases=[each for each in stopped if each.status == TargetStatus.CANCELLED]
+        if is_scheduled_or_publishing(group)
+        else (),
         events=((f"post.{kind}", None),) if ended else (),
     )
 
@@ -94,7 +96,7 @@ def _cancel_waiting(group_id: str) -> int:
     Finishes the group if none of its other targets is being published. A group that changes meanwhile waits for the next run.
     """
     PostGroup.objects.select_for_update().get(pk=group_id)  # the publisher must not finish the group meanwhile
-    group = selectors.groups_with_targets().get(pk=group_id)
+    group = selectors.groups_prefetching_targets().get(pk=group_id)
     if group.status in FINISHED_GROUP_STATUSES:
         return 0
     waiting = {

@@ -40,18 +40,18 @@ class ChangeableTarget(Protocol):
     def attempts(self) -> int: ...
 
 
-def take_target_from_publisher(target: PostTarget) -> None:
+def withdraw_unsaved_target_from_publisher(target: PostTarget) -> None:
     """Make a plan's unsaved copy of a post target due no more, and raise its fence, so that no worker may write to it."""
     target.due_at = target.lease_until = target.turn_at = None
     target.fence += 1
 
 
-def mark_cancelled_or_unconfirmed(target: PostTarget) -> None:
+def mark_cancelled_or_unconfirmed_unsaved(target: PostTarget) -> None:
     """Set the final status of a plan's unsaved post target: cancelled, or unconfirmed again after an unclear attempt.
 
     The money of an unconfirmed target stays held, since the earlier attempt may have published it.
     """
-    take_target_from_publisher(target)
+    withdraw_unsaved_target_from_publisher(target)
     certainty = Certainty(target.certainty)
     target.status = TargetStatus.CANCELLED
     if certainty.final_status == TargetStatus.UNCONFIRMED:
@@ -90,7 +90,7 @@ def unfinished_targets_or_raise_if_begun(group: PostGroup) -> list[PostTarget]:
     return waiting
 
 
-def end_group_if_no_target_is_unfinished(group: PostGroup) -> bool:
+def end_unsaved_group_if_all_targets_ended(group: PostGroup) -> bool:
     """Set the final status of a plan's unsaved post group if no target is unfinished; return whether that is so."""
     status = group_status_from_targets(target.status for target in group.targets.all())
     if status not in FINISHED_GROUP_STATUSES:

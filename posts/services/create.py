@@ -13,7 +13,7 @@ from posts.content import PostInput
 from posts.errors import prefix_error_fields_with_index
 from posts.models import PostGroup
 from posts.plan import Plan
-from posts.plan_building import WRITE_SCOPES, PlanRows, build_targets_to_validate, new_group_change
+from posts.plan_building import WRITE_SCOPES, RowsForPlans, build_targets_to_validate, new_group_change
 from posts.services.commit import plan_and_commit
 from posts.target_times import refuse_past_or_too_late_times
 from posts.validation import Validation, validate
@@ -30,7 +30,7 @@ def validate_post(*, caller: Caller, post: PostInput, group: PostGroup | None = 
     chosen = requested_or_own_workspace_id(caller, post.workspace_id)
     require_access(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
     sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
-    rows = PlanRows.read(chosen, [post], group_id=group_id)
+    rows = RowsForPlans.read(chosen, [post], group_id=group_id)
     attached = match_media_to_assets(post.media, rows.assets)
     refuse_past_or_too_late_times(post.scheduled_at, post.targets)
     inputs = build_targets_to_validate(caller, rows.accounts, post.text, post.targets, sandbox, attached)
@@ -78,7 +78,7 @@ def plan_create_batch(
     """Plan a batch of new post groups, with the errors of `create_batch` except the spend errors."""
     chosen = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
-    rows = PlanRows.read(chosen, posts)
+    rows = RowsForPlans.read(chosen, posts)
     changes = []
     for index, post in enumerate(posts):
         with prefix_error_fields_with_index(index):

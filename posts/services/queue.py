@@ -151,7 +151,7 @@ def undo_queue_change(*, caller: Caller, plan_id: str) -> Plan:
 
 
 def _plan_of_times_before(caller: Caller, stored: StoredPlan) -> Plan:
-    groups = selectors.groups_with_targets().filter(workspace_id=stored.workspace_id).in_bulk(stored.result_ids or [])
+    groups = selectors.groups_prefetching_targets().filter(workspace_id=stored.workspace_id).in_bulk(stored.result_ids or [])
     edits = []
     for planned in stored.content["posts"]:
         group, before = groups.get(planned["post_group_id"]), planned["before"]
@@ -205,7 +205,7 @@ def _queue(account: ConnectedAccount, change: RequestedQueueChange, zone: ZoneIn
     if len(found) > MAX_MOVED_POSTS:
         message = f"More than {MAX_MOVED_POSTS} posts are scheduled to the account. Name some of them, or a time before."
         raise ValidationFailed.for_field("before", message, "too_many")
-    groups = selectors.groups_with_targets().in_bulk([group_id for _, group_id in found])
+    groups = selectors.groups_prefetching_targets().in_bulk([group_id for _, group_id in found])
     by_id = {target.id: target for group in groups.values() for target in group.targets.all()}
     targets = [by_id[pk] for pk, _ in found if pk in by_id and is_changeable(by_id[pk])]
     scheduled = {target.group_id for target in targets}

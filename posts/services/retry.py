@@ -16,7 +16,7 @@ from posts.content import media_inputs_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.plan_building import agent_id_for_caps, refuse_caller_needing_approval
-from posts.services.changes import existing_assets_of_group, take_target_from_publisher
+from posts.services.changes import existing_assets_of_group, withdraw_unsaved_target_from_publisher
 from posts.services.commit import plan_and_commit
 from posts.states import GROUP_STATUSES_WITH_RETRIES, SCHEDULE_MISSED, GroupStatus, TargetStatus
 from posts.target_times import refuse_past_or_too_late_times
@@ -129,7 +129,7 @@ def _reset(target: PostTarget, due: datetime) -> None:
     is_searched = doubtful and not _is_at_most_once(target)
     if not (is_searched or (doubtful and target.stored_progress.segments)):
         target.phase, target.progress = "", {}
-    take_target_from_publisher(target)
+    withdraw_unsaved_target_from_publisher(target)
     target.status, target.due_at, target.error = TargetStatus.PENDING, due, None
     target.step_begun_at, target.round_attempts = target.updated_at if is_searched else None, 0
 

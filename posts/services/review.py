@@ -19,7 +19,7 @@ from posts.plan import GroupChange, Plan, copy_of_group
 from posts.plan_building import build_targets_to_validate_of_stored_group, refuse_caller_needing_approval, validate_content
 from posts.services.changes import (
     existing_assets_of_group,
-    mark_cancelled_or_unconfirmed,
+    mark_cancelled_or_unconfirmed_unsaved,
     unfinished_targets_or_raise_if_begun,
 )
 from posts.services.commit import plan_and_commit
@@ -144,7 +144,7 @@ def plan_reject(caller: Caller, post_group_id: str, *, reason: str | None = None
         raise InvalidState(f"The group is {group.status}. Only groups awaiting confirmation can be rejected.")
     after = copy_of_group(group)
     for target in unfinished_targets_or_raise_if_begun(after):
-        mark_cancelled_or_unconfirmed(target)
+        mark_cancelled_or_unconfirmed_unsaved(target)
     after.status, after.rejection_reason, after.finished_at = GroupStatus.REJECTED, reason, timezone.now()
     change = GroupChange(
         before=group,

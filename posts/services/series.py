@@ -24,7 +24,7 @@ from posts.attached_media import workspace_assets_by_id
 from posts.errors import prefix_error_fields
 from posts.models import Series
 from posts.models.series import LOCAL_FORMAT
-from posts.plan_building import WRITE_SCOPES, PlanRows, new_group_change
+from posts.plan_building import WRITE_SCOPES, RowsForPlans, new_group_change
 from posts.recurrence import InvalidRule, Occurrence
 from posts.recurrence.occurrences import SEARCHED_YEARS
 from posts.series_plan import SeriesPlan, series_content_in_plan
@@ -231,7 +231,7 @@ def _check_post(caller: Caller, series: Series, first: Occurrence, *, dry_run: b
     local, count = first.local.strftime(LOCAL_FORMAT), len(texts_of_series(series.post))
     posts = [post_input_of_occurrence(series, at, number=number, local=local) for number in range(1, count + 1)]
     refuse_early_reuse_of_alternating_texts(series, now)
-    rows = PlanRows.read(series.workspace_id, posts)
+    rows = RowsForPlans.read(series.workspace_id, posts)
     changes = []
     for index, post in enumerate(posts):
         with prefix_error_fields(f"post.texts[{index - 1}]" if index else "post"):

@@ -31,7 +31,7 @@ from posts.models.series import LOCAL_FORMAT
 from posts.plan import Plan
 from posts.plan_building import WRITE_SCOPES
 from posts.recurrence import Occurrence
-from posts.selectors import groups_with_targets
+from posts.selectors import groups_prefetching_targets
 from posts.series_json import series_json
 from posts.series_posts import post_input_of_occurrence
 from posts.series_selectors import live_series_of_revoked_agents, occurrences_that_can_be_cancelled, upcoming_occurrences
@@ -120,7 +120,7 @@ def _cancel(series: Series, row: SeriesOccurrence, group: PostGroup) -> None:
 
 def _edit(series: Series, row: SeriesOccurrence) -> None:
     """Give a scheduled post the content of its changed series, unless somebody else has edited the post."""
-    group = groups_with_targets().get(pk=row.group_id)
+    group = groups_prefetching_targets().get(pk=row.group_id)
     wanted = post_input_of_occurrence(series, row.at, number=row.number, local=row.local)
     applied = {"revision": series.revision}
     edit = PostEdit(text=wanted.text, targets=wanted.targets, media=wanted.media)

@@ -23,7 +23,7 @@ from config.db.ids import is_id
 from posts.errors import PlanChanged, PlanExpired
 from posts.models import StoredPlan
 from posts.plan import Plan
-from posts.plan_building import is_released
+from posts.plan_building import is_scheduled_or_publishing
 from posts.services.review import REVIEW_SCOPES
 
 PLAN_LIFETIME = timedelta(hours=1)
@@ -102,7 +102,7 @@ def make_and_store_plan(
     return stored
 
 
-def delete_open_plans_of_page(*, caller: Caller, workspace_id: str, dashboard_page: str) -> None:
+def delete_open_plans_of_dashboard_page(*, caller: Caller, workspace_id: str, dashboard_page: str) -> None:
     """Delete the open stored plans that the caller has made before on a page of the dashboard, because others replace them.
 
     So a person who looks at many previews does not use up the open plans of the workspace.
@@ -208,7 +208,7 @@ def _make_plan_again(stored: StoredPlan, planned: RequestToPlan, maker: Caller, 
             raise PlanChanged()  # somebody has edited the group between the two
         confirmed = ("post.confirmed", None)
         changes = [
-            replace(change, events=(confirmed, *change.events)) if is_released(change.after) else change
+            replace(change, events=(confirmed, *change.events)) if is_scheduled_or_publishing(change.after) else change
             for change in plan.changes
         ]
         plan = replace(plan, changes=changes)

@@ -15,8 +15,8 @@ from posts.plan import GroupChange, Plan, copy_of_group
 from posts.services.changes import (
     existing_assets_of_group,
     publishing_begun_error,
-    take_target_from_publisher,
     unfinished_targets_or_raise_if_begun,
+    withdraw_unsaved_target_from_publisher,
 )
 from posts.services.commit import plan_and_commit
 from posts.services.review import CONFIRMABLE_GROUP_STATUSES, REVIEW_SCOPES, require_approver
@@ -42,7 +42,7 @@ def _plan(caller: Caller, post_group_id: str, status: GroupStatus, scheduled_at:
     after = copy_of_group(group)
     stopped = unfinished_targets_or_raise_if_begun(after)
     for target in stopped:
-        take_target_from_publisher(target)
+        withdraw_unsaved_target_from_publisher(target)
         target.scheduled_at = own_scheduled_at(group, target) or scheduled_at
         if target.slot and status == GroupStatus.DRAFT:  # a draft takes no slot
             target.scheduled_at = None

@@ -17,21 +17,21 @@ from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.plan_building import (
     WRITE_SCOPES,
-    PlanRows,
+    RowsForPlans,
     agent_id_for_caps,
     build_target,
     build_targets_to_validate,
     initial_status_for_caller,
-    is_released,
+    is_scheduled_or_publishing,
     refuse_caller_needing_approval,
     validate_content,
 )
 from posts.services.changes import (
-    end_group_if_no_target_is_unfinished,
+    end_unsaved_group_if_all_targets_ended,
     is_changeable,
-    mark_cancelled_or_unconfirmed,
-    take_target_from_publisher,
+    mark_cancelled_or_unconfirmed_unsaved,
     unstarted_targets_or_raise,
+    withdraw_unsaved_target_from_publisher,
 )
 from posts.services.commit import plan_and_commit
 from posts.slot_choice import FreeSlots, choose_times_of_targets
@@ -152,7 +152,7 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
     media = media_inputs_of_group(group) if edit.media is None else edit.media
     after.media = [each.as_stored_json() for each in media]
     written = PostInput(after.text, tuple(wanted), media)
-    read = PlanRows.read(group.workspace_id, [written], group_id=group.id, other_media=attached_media_ids(group))
+    read = RowsForPlans.read(group.workspace_id, [written], group_id=group.id, other_media=attached_media_ids(group))
     attached = match_media_to_assets(media, read.assets)
     inputs = build_targets_to_validate(caller, read.accounts, after.text, wanted, group.sandbox, attached)
     draft = group.status == GroupStatus.DRAFT
@@ -167,7 +167,7 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
     rows = _edited_targets(group, after, changed)
     selectors.set_prefetched_targets(after, rows)
     after.sandbox = all(each.sandbox for each in rows)
-    ended = bool(begun) and end_group_if_no_target_is_unfinished(after)
+    ended = bool(begun) and end_unsaved_group_if_all_targets_ended(after)
     return GroupChange(
         before=group,
         after=after,
@@ -175,8 +175,10 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
         due=scheduled_at or now,
         assets=read.assets,
         validation=validation,
-        holds=[each for each in rows if each.account_id not in begun and each.due_at] if is_released(after) else (),
-        releases=[each for each in group.targets.all() if is_changeable(each)] if is_released(group) else (),
+        holds=[each for each in rows if each.account_id not in begun and each.due_at]
+        if is_scheduled_or_publishing(after)
+        else (),
+        releases=[each for each in group.targets.all() if is_changeable(each)] if is_scheduled_or_publishing(group) else (),
         agent_id_for_caps=agent_id_for_caps(caller, group),
         events=_events(group, after, ended=ended),
         audit={"fields": edit.changed_fields, "content_version": after.content_version},
@@ -188,7 +190,7 @@ def _check_edit(caller: Caller, group: PostGroup, edit: PostEdit, *, begun: bool
     given = None if edit.scheduled_at is UNCHANGED else edit.scheduled_at
     refuse_past_or_too_late_times(given, edit.targets or ())
     scheduled = whether_targets_have_times(_publishing_time(group, edit), _changed_targets(group, edit))
-    if edit.scheduled_at is None and is_released(group) and not all(scheduled):
+    if edit.scheduled_at is None and is_scheduled_or_publishing(group) and not all(scheduled):
         raise ValidationFailed.for_field(
             "scheduled_at", gettext_noop("A scheduled group needs a time. Cancel it instead."), "required"
         )
@@ -208,7 +210,7 @@ def _events(group: PostGroup, after: PostGroup, *, ended: bool) -> Sequence[tupl
     )
     if ended or after.status == GroupStatus.PENDING_CONFIRMATION != group.status:
         return ((f"post.{after.status}", None),)
-    return ((f"post.{GroupStatus.SCHEDULED}", None),) if moved and is_released(after) else ()
+    return ((f"post.{GroupStatus.SCHEDULED}", None),) if moved and is_scheduled_or_publishing(after) else ()
 
 
 def _edited_targets(group: PostGroup, after: PostGroup, changed: Sequence[PostTarget]) -> list[PostTarget]:
@@ -224,13 +226,13 @@ def _edited_targets(group: PostGroup, after: PostGroup, changed: Sequence[PostTa
     rows = list(begun)
     for row in changed:
         if kept := stored.get(row.account_id):
-            take_target_from_publisher(kept)
+            withdraw_unsaved_target_from_publisher(kept)
             for name in EDITED_TARGET_FIELDS:
                 setattr(kept, name, getattr(row, name))
         rows.append(kept or row)
     for left_out in [target for target in stored.values() if target not in rows] if begun else ():
         if left_out.status != TargetStatus.CANCELLED:
-            mark_cancelled_or_unconfirmed(left_out)
+            mark_cancelled_or_unconfirmed_unsaved(left_out)
         rows.append(left_out)
     first_free = 1 + max((each.position for each in begun), default=-1)
     for position, row in enumerate(rows[len(begun) :], first_free):

@@ -40,7 +40,7 @@ def wait_until_finished(post_group_id: str) -> PostGroup:
             _poll_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)
         finally:
             waiting_thread_limit.release_thread()
-    return selectors.groups_with_targets().get(pk=post_group_id)
+    return selectors.groups_prefetching_targets().get(pk=post_group_id)
 
 
 def _poll_until_finished(post_group_id: str, deadline: float) -> None:

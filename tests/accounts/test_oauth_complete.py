@@ -12,7 +12,7 @@ import time_machine
 from accounts import services
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
-from accounts.services.connection_attempts import exchange_code_once_and_store_accounts, find_unexpired_attempt
+from accounts.services.connection_attempts import exchange_code_once_and_store_choices, find_unexpired_attempt
 from auditlog.models import AuditEntry
 from tests.accounts.oauth_calls import CALLBACK, Granted, begin, complete, granted
 from tests.accounts.test_connect_input import everything_stored
@@ -192,9 +192,9 @@ def test_a_caller_who_read_the_state_before_its_use_does_not_exchange_it(
     assert first
     assert second
 
-    assert len(exchange_code_once_and_store_accounts(first, brought.code)) == 1
+    assert len(exchange_code_once_and_store_choices(first, brought.code)) == 1
     with pytest.raises(OAuthStateInvalid):
-        exchange_code_once_and_store_accounts(second, brought.code)
+        exchange_code_once_and_store_choices(second, brought.code)
     assert provider.requests_to(EXCHANGE) == 1
 
 

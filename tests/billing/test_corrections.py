@@ -14,7 +14,7 @@ from django.utils import timezone
 from auditlog.models import AuditEntry
 from billing import selectors, services
 from billing.models import Correction, LedgerEntry, UsageReport, UsageTotal
-from billing.services.usage_reconciliation import settle_and_compare_usage_reports
+from billing.services.usage_reconciliation import resolve_and_compare_usage_reports
 from config.api.caller import Caller, operator_caller, system_caller
 from config.api.errors import ApiError, Forbidden, InvalidState, NotFound
 from tests.billing.holds import hold_costs
@@ -198,7 +198,7 @@ def test_a_credit_is_sent_to_the_processor_once(
     assert (report.status, report.attempts) == ("sent", 2)
     assert processor.recorded_cents("cus_9") == 3
     clock.shift(timedelta(days=2))
-    assert settle_and_compare_usage_reports() == 0
+    assert resolve_and_compare_usage_reports() == 0
 
 
 def test_only_what_was_reported_is_taken_back(payer: Workspace, processor: FakePaymentProcessor) -> None:

@@ -116,7 +116,7 @@ def test_a_subquery_is_read_with_the_rows(
         ApiKey, where=("workspace_id",), subquery=lambda: "SELECT count(*) FROM agents_apikey WHERE name <> %s"
     )
     with django_assert_num_queries(1):
-        rows, number = counted.with_subquery("Another key", workspace.id)
+        rows, number = counted.rows_and_subquery_value("Another key", workspace.id)
     assert {row.id for row in rows} == {key.id for key in keys}
     assert number == 3
-    assert counted.with_subquery("Another key", "wrk_missing") == ([], None)
+    assert counted.rows_and_subquery_value("Another key", "wrk_missing") == ([], None)

@@ -65,7 +65,7 @@ def test_the_front_page_shows_the_services_status_with_few_queries(
     now = timezone.now()
     late, dead = (make_delivery(workspace, "https://receiver.example/") for _ in range(2))
     Delivery.objects.filter(pk=late.pk).update(due_at=now - timedelta(seconds=90))
-    dead.mark_dead_letter(now)
+    dead.mark_dead_letter_unsaved(now)
     dead.save()
     ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
     BillingAlarm.objects.create(kind="books", subject=f"{workspace.id} 2027-03", detail="The month differs.")
@@ -88,7 +88,7 @@ def test_the_lists_that_the_front_page_links_to_contain_the_rows_it_counts(
     operator: Client, workspace: Workspace, account: ConnectedAccount
 ) -> None:
     row = make_delivery(workspace, "https://receiver.example/")
-    row.mark_dead_letter(timezone.now())
+    row.mark_dead_letter_unsaved(timezone.now())
     row.save()
     ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
     alarm = BillingAlarm.objects.create(kind="books", detail="The month differs.")

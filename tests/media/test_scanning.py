@@ -20,8 +20,8 @@ from media.scanning import (
     EICAR_TEST_FILE,
     Clamd,
     NoMalwareFoundResult,
+    find_scanner_limits_below_max_upload,
     scan_for_malware,
-    scan_largest_upload_as_test,
 )
 from tests.fakes.clamd import FakeClamd, Limits, Manner
 
@@ -182,7 +182,7 @@ def test_sufficient_limits_cause_no_warning(start: Start, settings: Settings) ->
     settings.MEDIA_MAX_BYTES = {"image": MIB, "video": 3 * MIB}
     start(limits=Limits(stream=3 * MIB, file=3 * MIB))
 
-    assert scan_largest_upload_as_test() == []
+    assert find_scanner_limits_below_max_upload() == []
     assert check_warnings(deployment=True) == []
 
 

@@ -22,7 +22,7 @@ from tests.conftest import ApiClient
 from tests.notices.channels import LoopOfTest, Services, notice, send_to_channels
 from tests.notices.rounds import decision_url, ended, real_account, scheduled
 from tests.sending_loops import started
-from webhooks.services import get_or_create_signing_secrets
+from webhooks.services import get_or_create_secrets_by_workspace_id
 from webhooks.signing import signature_header_value
 from workspaces.models import Workspace
 
@@ -77,7 +77,7 @@ def test_a_webhook_gets_signed_json(services: Services, workspace: Workspace, wa
     send_to_channels()
     [request] = services.receiver.requests
     at = int(request.headers["x-service-signature"].partition(",")[0].removeprefix("t="))
-    keys = get_or_create_signing_secrets([workspace.id])[workspace.id]
+    keys = get_or_create_secrets_by_workspace_id([workspace.id])[workspace.id]
     body = request.json()
 
     assert request.headers["x-service-signature"] == signature_header_value(keys, request.body, at=at)

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from config.api.errors import PayloadTooLarge
 from media.errors import MediaMalwareDetected
-from media.scanning import EICAR_TEST_FILE, scan_for_malware, scan_largest_upload_as_test
+from media.scanning import EICAR_TEST_FILE, find_scanner_limits_below_max_upload, scan_for_malware
 
 ADDRESS = os.environ.get("CLAMAV_TEST_ADDRESS", "")
 MIB = 1024 * 1024
@@ -80,5 +80,5 @@ def test_a_file_that_clamd_would_not_scan_completely_is_refused(tmp_path: Path, 
 def test_scanner_limits_below_the_largest_upload_are_reported(settings: Settings, largest: int, named: list[str]) -> None:
     settings.MEDIA_MAX_BYTES = {"image": MIB, "video": largest}
 
-    problems = scan_largest_upload_as_test()
+    problems = find_scanner_limits_below_max_upload()
     assert [name in problem for name, problem in zip(named, problems, strict=True)] == [True] * len(named)

@@ -16,7 +16,7 @@ from config.api.serializers import shared_serializer_instance
 from posts.content import PostInput, TargetInput
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
-from posts.selectors import groups_with_targets
+from posts.selectors import groups_prefetching_targets
 from posts.serializers.responses import ListedPostSerializer, PostGroupSerializer, TargetSerializer, ValidationSerializer
 from posts.services import validate_post
 from posts.states import TargetStatus
@@ -60,7 +60,7 @@ def groups(
         text="Its own",
         options={"silent": True, "ids": [1, None]},
     )
-    return list(groups_with_targets())
+    return list(groups_prefetching_targets())
 
 
 def test_the_json_equals_the_serializers_output(groups: list[PostGroup]) -> None:

@@ -43,7 +43,7 @@ def test_deliveries_and_events_are_shown_and_cannot_be_changed(workspace: Worksp
 
 def dead(workspace: Workspace) -> Delivery:
     row = make_delivery(workspace, URL)
-    row.mark_dead_letter(timezone.now())
+    row.mark_dead_letter_unsaved(timezone.now())
     row.save()
     return row
 

@@ -19,7 +19,7 @@ from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
 from webhooks import signing
 from webhooks.models import Delivery
 from webhooks.sender import AttemptOutcome, DeliveryRequest, DeliveryVerdict
-from webhooks.services.signing_secrets import get_or_create_signing_secrets
+from webhooks.services.signing_secrets import get_or_create_secrets_by_workspace_id
 
 DELIVERY_LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
 MAX_RETRY_AFTER_SECONDS = 36_000.0
@@ -51,7 +51,7 @@ def get_or_create_secrets_for_deliveries(deliveries: Iterable[Delivery]) -> dict
 
     Deleted workspaces are left out.
     """
-    return get_or_create_signing_secrets(
+    return get_or_create_secrets_by_workspace_id(
         row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED
     )
 
@@ -68,7 +68,7 @@ def signed_request_or_outcome(delivery: Delivery, keys: Mapping[str, tuple[str, 
     body = bytes(delivery.event.payload)
     at = int(timezone.now().timestamp())
     signature = signing.signature_header_value(keys[delivery.workspace_id], body, at=at)
-    headers = signing.signed_delivery_headers(delivery.id, delivery.event.kind, signature)
+    headers = signing.delivery_headers_with_signature(delivery.id, delivery.event.kind, signature)
     return DeliveryRequest(delivery.url, body, headers)
 
 
@@ -101,9 +101,9 @@ def _settled(delivery: Delivery, outcome: AttemptOutcome, now: datetime) -> Deli
     failures = row.attempts - row.earlier_attempts
     pause = retry_pause_from_list(settings.WEBHOOK_RETRY_SCHEDULE, failures, retry_after=retry_after)
     if outcome.verdict is DeliveryVerdict.DELIVERED:
-        row.mark_delivered(now)
+        row.mark_delivered_unsaved(now)
     elif outcome.verdict is DeliveryVerdict.REFUSED or pause is None:
-        row.mark_dead_letter(now)
+        row.mark_dead_letter_unsaved(now)
     else:
-        row.mark_retrying(now + pause)
+        row.mark_retrying_unsaved(now + pause)
     return row

@@ -50,7 +50,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
         if delivery.is_in_flight(now):
             raise InvalidState(gettext_noop("An attempt of this delivery is in flight. Try again when it has ended."))
         before = row_fields(delivery, "event_id", "url", "status", "attempts")
-        delivery.reset_for_replay(now)
+        delivery.reset_for_replay_unsaved(now)
         accept_plan(ResourcePlan("webhooks.replay", delivery.id, before, {**before, "status": delivery.status}))
         if not dry_run:
             delivery.save()
@@ -127,7 +127,7 @@ def _replay_batch(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
     now = timezone.now()
     rows = list(_idle(wanted).select_for_update(skip_locked=True, of=("self",)))
     for row in rows:
-        row.reset_for_replay(now)
+        row.reset_for_replay_unsaved(now)
     Delivery.objects.bulk_update(rows, REPLAY_FIELDS)
     _record(caller, Counter(row.workspace_id for row in rows), dry_run=False)
     wake_up.wake_worker_loop_after_commit(DELIVER_LOOP_NAME)

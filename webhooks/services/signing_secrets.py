@@ -69,7 +69,7 @@ def rotate_signing_secret_of_workspace(*, caller: Caller, workspace_id: str, dry
     return secret
 
 
-def get_or_create_signing_secrets(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def get_or_create_secrets_by_workspace_id(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return each workspace's valid webhook signing secrets, newest first; creates a secret for a workspace that has none.
 
     Secrets that cannot be decrypted are left out.

@@ -14,7 +14,7 @@ from auditlog.retention import RETENTION_DAYS
 from config.api.errors import ValidationFailed
 from config.api.paging import paginate_newest_first
 from workspaces.dashboard.forms import ACTOR_LABELS, AuditLogFilterForm
-from workspaces.selectors import names_of_users
+from workspaces.selectors import user_name_by_id
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
@@ -26,7 +26,7 @@ def show_audit_log(page: WorkspacePage) -> HttpResponse:
     form = AuditLogFilterForm(page.request.GET, zone=page.zone)
     entries = selectors.audit_entries_of_workspace(caller=page.caller, workspace_id=page.workspace.id, **form.filters)
     found = paginate_newest_first(entries, limit=PER_PAGE, cursor=page.request.GET.get("cursor"))
-    names = names_of_users(user_ids=[entry.actor_id for entry in found.rows if entry.actor_type == ActorType.USER])
+    names = user_name_by_id(user_ids=[entry.actor_id for entry in found.rows if entry.actor_type == ActorType.USER])
     return page.render(
         "workspaces/audit_log.html",
         form=form,

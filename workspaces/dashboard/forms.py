@@ -40,7 +40,7 @@ def timezone_choices(current: str) -> list[Any]:
     return [*others, *regions.items()]
 
 
-class NameAndTimezoneForm(forms.Form):
+class WorkspaceNameAndTimezoneForm(forms.Form):
     """The dashboard form of the workspace's name and time zone."""
 
     name = forms.CharField(max_length=200, label=_("Name"))

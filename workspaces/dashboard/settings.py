@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from auditlog.models import RetentionTier
 from auditlog.retention import RETENTION_DAYS
 from workspaces import services
-from workspaces.dashboard.forms import MonthlyCapsForm, NameAndTimezoneForm, WorkspaceDeletionForm
+from workspaces.dashboard.forms import MonthlyCapsForm, WorkspaceDeletionForm, WorkspaceNameAndTimezoneForm
 from workspaces.models import Member
 from workspaces.serializers import WorkspaceExportSerializer
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -27,9 +27,9 @@ def show_settings(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.update")
-def save_name_and_timezone(page: WorkspacePage) -> HttpResponse:
+def save_workspace_name_and_timezone(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: change the workspace's name and time zone from the settings page."""
-    form = NameAndTimezoneForm(page.request.POST, workspace=page.workspace)
+    form = WorkspaceNameAndTimezoneForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, general=form)
     services.update_name_and_timezone(caller=page.caller, workspace_id=page.workspace.id, **form.cleaned_data)
@@ -76,9 +76,9 @@ def resume_workspace(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page(operation="workspaces.export")
-def download_workspace_data(page: WorkspacePage) -> HttpResponse:
+def download_workspace_record(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: download the workspace's own record, without its posts, as JSON from the settings page."""
-    workspace = services.load_workspace_for_export_and_record(caller=page.caller, workspace_id=page.workspace.id)
+    workspace = services.load_workspace_and_audit_export(caller=page.caller, workspace_id=page.workspace.id)
     exported = WorkspaceExportSerializer({"exported_at": timezone.now(), "workspace": workspace})
     answer = JsonResponse(exported.data, json_dumps_params={"indent": 2, "ensure_ascii": False})
     answer["Content-Disposition"] = f'attachment; filename="workspace-{workspace.id}.json"'
@@ -98,7 +98,7 @@ def delete_workspace(page: WorkspacePage) -> HttpResponse:
 
 def _settings(page: WorkspacePage, *, status: int = 200, **forms: Any) -> HttpResponse:
     """Render the workspace's settings page. A form in `forms` that has errors is shown again as it was submitted."""
-    fresh = {"general": NameAndTimezoneForm, "caps": MonthlyCapsForm, "deletion": WorkspaceDeletionForm}
+    fresh = {"general": WorkspaceNameAndTimezoneForm, "caps": MonthlyCapsForm, "deletion": WorkspaceDeletionForm}
     shown = {name: forms.get(name) or form(workspace=page.workspace) for name, form in fresh.items()}
     return page.render(
         "workspaces/settings.html",

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from auditlog.services import record_refusal
 from config.api.errors import ApiError
-from workspaces.dashboard.forms import NameAndTimezoneForm
+from workspaces.dashboard.forms import WorkspaceNameAndTimezoneForm
 from workspaces.models import Workspace
 from workspaces.selectors import undeleted_workspaces
 from workspaces.services import create_workspace
@@ -27,17 +27,19 @@ def list_or_create_workspaces(request: HttpRequest) -> HttpResponse:
     """
     mine = list(undeleted_workspaces().filter(members__user=request.user.pk).order_by("name", "pk"))
     if request.method == "POST":
-        form = NameAndTimezoneForm(request.POST, workspace=Workspace())
+        form = WorkspaceNameAndTimezoneForm(request.POST, workspace=Workspace())
         created = _create(request, form) if form.is_valid() else None
         return created or render(request, "workspaces/workspaces.html", {"workspaces": mine, "form": form}, status=422)
     if len(mine) == 1 and "all" not in request.GET:
         return redirect("home", workspace_id=mine[0].id)
     return render(
-        request, "workspaces/workspaces.html", {"workspaces": mine, "form": NameAndTimezoneForm(workspace=Workspace())}
+        request,
+        "workspaces/workspaces.html",
+        {"workspaces": mine, "form": WorkspaceNameAndTimezoneForm(workspace=Workspace())},
     )
 
 
-def _create(request: HttpRequest, form: NameAndTimezoneForm) -> HttpResponse | None:
+def _create(request: HttpRequest, form: WorkspaceNameAndTimezoneForm) -> HttpResponse | None:
     """Create a workspace from the dashboard form and redirect to it. Errors of a refused creation are added to the form."""
     caller = caller_of_request(request)
     try:

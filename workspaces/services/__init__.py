@@ -28,13 +28,13 @@ from workspaces.services.snippets import MAX_SNIPPETS, delete_snippet, save_snip
 from workspaces.services.users import (
     delete_user_and_workspaces,
     find_or_create_user_for_token,
-    load_user_for_export_and_record,
+    load_user_and_audit_export,
     upsert_user_at_sign_in,
 )
 from workspaces.services.workspaces import (
     create_workspace,
     delete_workspace,
-    load_workspace_for_export_and_record,
+    load_workspace_and_audit_export,
     lock_workspace,
     pause_workspace,
     require_may_create_workspace_for_owner,

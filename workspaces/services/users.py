@@ -57,7 +57,7 @@ def find_or_create_user_for_token(*, identity: OidcIdentity, issued_at: int | No
     return person if person.is_active else None
 
 
-def load_user_for_export_and_record(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
+def load_user_and_audit_export(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
     """Record that users export their data; return the user and the user's own active workspaces.
 
     Raises NotFound, UserSessionRequired.
@@ -91,7 +91,7 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
         if not dry_run:
             _record_deleted_identity(user)
             SignInLink.objects.filter(email=user.email).delete()
-        user.clear_personal_data()
+        user.clear_personal_data_unsaved()
         if not dry_run:
             user.save()
             end_sessions_of_user(user)

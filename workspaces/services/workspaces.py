@@ -151,7 +151,7 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
     return workspace
 
 
-def load_workspace_for_export_and_record(*, caller: Caller, workspace_id: str) -> Workspace:
+def load_workspace_and_audit_export(*, caller: Caller, workspace_id: str) -> Workspace:
     """Record that a workspace is exported by its owner or API keys, and return its row.
 
     Raises ScopeMissing, NotFound, Forbidden.

@@ -44,9 +44,9 @@ class Facebook(MetaPlatform):
     api_base = "https://graph.facebook.com"
     default_scopes = SCOPES
     steps = {
-        "start": posts.check_content_and_begin,
+        "start": posts.check_content_and_return_first_step,
         "photo": media.upload_photo,
-        "open": media.announce_video,
+        "open": media.open_video_upload,
         "send": media.send_video,
         "create": posts.create_post,
         "settle": posts.check_video_processing,

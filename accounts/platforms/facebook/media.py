@@ -78,7 +78,7 @@ def upload_photo(page: FacebookPageClient, content: Content, progress: Progress)
     return next_upload_or_create_step(content, progress, {**state, "photos": [*state["photos"], photo]})
 
 
-def announce_video(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
+def open_video_upload(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
     """Tell Facebook that a video will be uploaded, and store the video's id from the response.
 
     The first attempts raise RateLimited if the page may not publish more reels today.

@@ -34,7 +34,7 @@ MAX_UPLOAD_AGE = timedelta(hours=20)  # Facebook deletes unpublished uploads aft
 DUPLICATE, PHOTOS_POSTED = 506, 1366051  # an error code and a subcode of Facebook
 
 
-def check_content_and_begin(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
+def check_content_and_return_first_step(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
     """Check a Facebook post's content, and return its first publishing step with the start time. Raises ContentRejected."""
     check_content(content)
     return media.next_upload_or_create_step(content, progress, {"since": timezone.now().isoformat(), "photos": []})

@@ -49,9 +49,9 @@ class OAuthPlatform(Platform):
         """Default for adapters of OAuth platforms: exchange a code for connections. Raises CredentialsRejected, Transient."""
         answer = self.oauth_client().exchange_code(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)
-        return self.accounts_opened_by_tokens(answer, tokens, lambda: self.fetch_identities(tokens))
+        return self.accounts_accessible_with_tokens(answer, tokens, lambda: self.fetch_identities(tokens))
 
-    def accounts_opened_by_tokens(
+    def accounts_accessible_with_tokens(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
     ) -> tuple[AuthorizedAccount, ...]:
         """Default for adapters of OAuth platforms: return the accounts that new tokens open, each with the grant to store.

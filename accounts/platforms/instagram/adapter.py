@@ -56,7 +56,7 @@ class Instagram(MetaPlatform):
     api_base = "https://graph.instagram.com"
     default_scopes = SCOPES
     steps = {
-        "start": posts.check_content_and_begin,
+        "start": posts.check_content_and_return_first_step,
         "container": containers.create_next_container,
         "process": containers.check_containers,
         "gather": containers.create_carousel,

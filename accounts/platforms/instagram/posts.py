@@ -37,7 +37,7 @@ FIRST_COMMENT_STEPS = FirstCommentSteps(
 )
 
 
-def check_content_and_begin(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
+def check_content_and_return_first_step(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
     """Begin to publish an Instagram post: check its content, and store the start time. Raises ContentRejected."""
     _check(content)
     return progress.with_next_step("container", containers.new_container_round_state(1))

@@ -86,7 +86,7 @@ class LinkedIn(OAuthPlatform):
         client = self._oauth_client_for(stored.get("application", MEMBER_APPLICATION.name))
         answer = client.exchange_code(code, redirect_uri, stored)
         tokens = {**merged_tokens({}, answer), "application": client.kind.name}
-        return self.accounts_opened_by_tokens(answer, tokens, lambda: self._found(tokens, granted_scopes(answer)))
+        return self.accounts_accessible_with_tokens(answer, tokens, lambda: self._found(tokens, granted_scopes(answer)))
 
     def _found(self, tokens: Mapping[str, Any], granted: tuple[str, ...]) -> list[Identity]:
         api = self._api(tokens)
@@ -135,7 +135,7 @@ class LinkedIn(OAuthPlatform):
         """Method of LinkedIn's adapter: take the next step: upload a file, create the post, or add its first comment."""
         author = grant.external_id
         if progress.phase == "start":
-            return posts.check_content_and_begin(author, content, progress)
+            return posts.check_content_and_return_first_step(author, content, progress)
         api = self._api(grant.tokens)
         if progress.phase == "upload":
             return media.upload_next_file(api, author, content.media, progress)

@@ -27,7 +27,7 @@ _ELEMENT = re.compile(
 )
 
 
-def check_content_and_begin(author: str, content: Content, progress: Progress) -> Progress:
+def check_content_and_return_first_step(author: str, content: Content, progress: Progress) -> Progress:
     """Check the options of a LinkedIn post, and return the first step that creates it. Raises ContentRejected."""
     if content.options.get("visibility") == "CONNECTIONS" and is_page_urn(author):
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")

@@ -78,7 +78,7 @@ class Mastodon(Platform):
         token = credentials["access_token"].strip()
         if not _TOKEN.fullmatch(token):
             raise CredentialsRejected(gettext_noop("The access token holds characters that no token has."))
-        address = instance.instance_address(credentials["instance"])
+        address = instance.instance_url_from_owner_input(credentials["instance"])
         with _connection_errors():
             identity, tokens = _opened(ServerClient(address, token))
         grant = Grant({**credentials, "access_token": token}, tokens, identity.external_id)
@@ -140,7 +140,7 @@ class Mastodon(Platform):
             limits = capabilities_with_limits(**grant.limits)
             check_thread_segments(content, limits, "the account's server")
             polls.check_poll(content, limits, "the account's server")
-            return statuses.begin_with_idempotency_key(server, content)
+            return statuses.first_step_with_idempotency_key(server, content)
 
     def find_possibly_published_post(
         self, grant: Grant, content: Content, progress: Progress

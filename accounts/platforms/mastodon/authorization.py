@@ -41,7 +41,7 @@ def register_app_and_begin_oauth(
     The server shows `client_name` and `client_website` to the owner, and Mastodon also at each post. Raises
     CredentialsRejected (the address), MastodonError, OutboundError.
     """
-    server = ServerClient(instance.instance_address(written))
+    server = ServerClient(instance.instance_url_from_owner_input(written))
     scopes = instance.fetch_scopes_to_request(server)
     registration = {
         "client_name": client_name,

@@ -45,7 +45,7 @@ _LIMITS = {
 }
 
 
-def instance_address(written: str) -> str:
+def instance_url_from_owner_input(written: str) -> str:
     """Return the URL of a Mastodon instance, given by its host name or by the URL of any page. Raises CredentialsRejected.
 
     A host without a scheme means https, except loopback, which has no certificates.

@@ -19,7 +19,7 @@ from accounts.platforms.types import Content, NotPublishedProof, Progress, Publi
 SEGMENT_OPTIONS = ("visibility", "spoiler_text", "language")  # the options that apply to every segment
 
 
-def begin_with_idempotency_key(server: ServerClient, content: Content) -> Progress:
+def first_step_with_idempotency_key(server: ServerClient, content: Content) -> Progress:
     """Begin to publish Mastodon statuses: choose an idempotency key and store the id of the account's newest status.
 
     Raises MastodonError, OutboundError.

@@ -66,7 +66,7 @@ class Pinterest(OAuthPlatform):
         """Adapter method that takes the next step at Pinterest: find the board, upload the video, or create the pin."""
         api = self._api(grant.tokens)
         if progress.phase == "start":
-            return pins.find_board_and_begin(api, content)
+            return pins.find_board_and_return_first_step(api, content)
         if progress.phase == "upload":
             return video.register_and_upload_video(api, content.media[0], progress)
         if progress.phase == "process":

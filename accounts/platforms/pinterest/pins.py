@@ -30,7 +30,7 @@ MAX_NAMED_BOARDS = 10  # maximum number in an error message
 _BOARD_ID = re.compile(r"[0-9]{10,32}")  # fewer digits are a name, such as 2026
 
 
-def find_board_and_begin(api: Api, content: Content) -> Progress:
+def find_board_and_return_first_step(api: Api, content: Content) -> Progress:
     """Begin to publish a Pinterest pin: find its board. Raises PlatformError, such as ContentRejected without a board."""
     if not content.media:
         raise ContentRejected("A pin needs an image or a video.")

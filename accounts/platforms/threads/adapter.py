@@ -48,7 +48,7 @@ class Threads(MetaPlatform):
     api_base = "https://graph.threads.net"
     default_scopes = SCOPES
     steps = {
-        "start": posts.check_content_and_begin,
+        "start": posts.check_content_and_return_first_step,
         "container": containers.create_next_container,
         "wait": posts.check_segment_containers,
         "publish": posts.publish_container,

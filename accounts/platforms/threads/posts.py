@@ -34,7 +34,7 @@ PAGE_SIZE, MAX_PAGES = "100", 3  # of the list of a profile's posts
 MAX_TIMES_NOT_FOUND = 4  # how often Threads may not find a container that it called ready; two and a half minutes
 
 
-def check_content_and_begin(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
+def check_content_and_return_first_step(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
     """Begin to publish a Threads post: check its content, and return the first publishing step.
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.

@@ -63,7 +63,7 @@ class ChunkUploadErrorTranslator(ErrorTranslator[PlatformHttpError]):
 CHUNK_UPLOAD_ERRORS = ChunkUploadErrorTranslator()
 
 
-def check_creator_and_announce_video(api: Api, content: Content, progress: Progress) -> Progress:
+def check_creator_and_start_upload(api: Api, content: Content, progress: Progress) -> Progress:
     """Begin to publish a TikTok post: check what the creator may post, and announce the video if there is one.
 
     Raises as every step here: ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
@@ -126,7 +126,7 @@ def publish_photos(api: Api, content: Content, progress: Progress) -> Progress:
 
 
 STEPS = {
-    "start": check_creator_and_announce_video,
+    "start": check_creator_and_start_upload,
     "upload": upload_parts_before_last,
     "finish": upload_last_part_and_publish,
     "create": publish_photos,

@@ -72,7 +72,7 @@ class X(OAuthPlatform):
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Method of X's adapter: take the next step, such as uploading a media file or creating the next post of a thread."""
         if progress.phase == "start":
-            return posts.check_content_and_begin(content, progress)
+            return posts.check_content_and_return_first_step(content, progress)
         if progress.phase == "create":
             return posts.create_next_post(self._api(grant), content, progress)
         return media.STEPS[progress.phase](self._api(grant), content.media, progress)

@@ -37,7 +37,7 @@ def next_media_or_create_step(files: Files, progress: Progress, state: State) ->
     return progress.with_next_step("create", state)
 
 
-def upload_image_or_announce_video(api: Api, files: Files, progress: Progress) -> Progress:
+def upload_image_or_start_video_upload(api: Api, files: Files, progress: Progress) -> Progress:
     """Upload an X post's next media file if it is a still image; only announce a video or GIF.
 
     Videos and GIFs are then uploaded in parts.
@@ -110,7 +110,7 @@ def send_alt_text(api: Api, files: Files, progress: Progress) -> Progress:
 
 
 STEPS: dict[str, Callable[[Api, Files, Progress], Progress]] = {
-    "upload": upload_image_or_announce_video,
+    "upload": upload_image_or_start_video_upload,
     "append": upload_next_parts,
     "finalize": finalize_upload_and_return_next_step,
     "process": check_processing,

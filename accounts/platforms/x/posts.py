@@ -43,7 +43,7 @@ FIELDS = "attachments,edit_history_tweet_ids,entities,referenced_tweets"
 _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
-def check_content_and_begin(content: Content, progress: Progress) -> Progress:
+def check_content_and_return_first_step(content: Content, progress: Progress) -> Progress:
     """Check the thread and the poll of an X post, and return the first step of publishing it.
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.

@@ -61,7 +61,7 @@ STATUS_OPTIONS = {
 }
 
 
-def check_and_open_session(api: Api, content: Content, progress: Progress) -> Progress:
+def check_and_open_upload_session(api: Api, content: Content, progress: Progress) -> Progress:
     """Run the first step of publishing a YouTube video: check the post, and open an upload session for the file.
 
     Raises as every step here: ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
@@ -190,7 +190,7 @@ def check_processing(api: Api, content: Content, progress: Progress) -> Progress
 
 
 STEPS = {
-    "start": check_and_open_session,
+    "start": check_and_open_upload_session,
     "upload": upload_pieces_before_last,
     "finish": upload_last_piece_and_publish,
     "thumbnail": set_thumbnail,

@@ -35,7 +35,7 @@ MAX_PAUSE_SECONDS = 60  # seconds between two attempts for a name that is slowed
 IPV6_PREFIX_LENGTH = 64  # the network of one customer counts as one address
 
 
-class WrongPasswordLimits(AxesDatabaseHandler):
+class WrongPasswordLockoutHandler(AxesDatabaseHandler):
     """The handler of failed sign-ins for django-axes (AXES_HANDLER), with limits by IP address and by operator name."""
 
     def is_locked(self, request: HttpRequest, credentials: dict[str, str] | None = None) -> bool:

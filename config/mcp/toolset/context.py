@@ -67,7 +67,7 @@ def _accounts(caller: Caller, workspace_id: str) -> dict[str, Any]:
     allowed: dict[str, Any] = {} if caller.account_allowlist is None else {"pk__in": caller.account_allowlist}
     page = page_of_accounts(caller=caller, workspace_id=workspace_id, limit=SHOWN_ACCOUNTS, **allowed)
     capabilities = {
-        account: get_adapter(account.platform).capabilities_for(account.details_for_capabilities()) for account in page.rows
+        account: get_adapter(account.platform).capabilities_for(account.id_limits_and_scopes()) for account in page.rows
     }
     options = {account.platform: _options(taken.options) for account, taken in capabilities.items()}
     return {

@@ -8,7 +8,7 @@ from config.api.caller import AgentMode, Caller
 from config.api.serializers import StrictSerializer, shared_serializer_instance
 from config.mcp.answers import OUTSIDE_TEXT_NOTE
 from config.mcp.declaration import Tool, copy_of_serializer_field, workspace_id_of
-from media.serializers import MediaSerializer, MediaToCreateSerializer, UploadFromUrlSerializer
+from media.serializers import DryRunMediaSerializer, MediaSerializer, UploadFromUrlSerializer
 from media.services import upload_media
 
 _SHOWN = ("id", "kind", "filename", "mime_type", "size_bytes", "width", "height", "duration_ms", "alt_text", "sha256", "scan")
@@ -25,7 +25,7 @@ def add_media(caller: Caller, **arguments: Any) -> dict[str, Any]:
     """Run the MCP tool add_media: fetch, scan and store a file. In dry_run mode, return only whether it is accepted."""
     dry_run = caller.mode == AgentMode.DRY_RUN
     asset = upload_media(caller=caller, workspace_id=workspace_id_of(caller), dry_run=dry_run, **arguments)
-    serializer = MediaToCreateSerializer if dry_run else MediaSerializer
+    serializer = DryRunMediaSerializer if dry_run else MediaSerializer
     full = shared_serializer_instance(serializer).to_representation(asset)
     refused = {
         each["platform"]: [issue["message"] for issue in each["issues"] if issue["severity"] == "error"]

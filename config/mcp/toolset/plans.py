@@ -18,7 +18,7 @@ from config.api.errors import ApiError, ValidationFailed
 from config.api.serializers import StrictSerializer
 from config.mcp.answers import OUTSIDE_TEXT_NOTE, format_local_time, price_in_words
 from config.mcp.declaration import Tool, copy_of_serializer_field, workspace_id_of
-from config.mcp.json_schema import IdOrObject
+from config.mcp.json_schema import IdOrObjectField
 from config.mcp.toolset.posts import GROUP_OUTPUT_SCHEMA, post_group_answer, workspace_zone
 from posts.models import StoredPlan
 from posts.plan_building import WRITE_SCOPES
@@ -72,7 +72,7 @@ class TargetArguments(TargetInputSerializer):
 
 def _targets(**kwargs: Any) -> fields.StrictList:
     return fields.StrictList(
-        child=IdOrObject(TargetArguments(), "account_id"), min_length=1, max_length=MAX_TARGETS, **kwargs
+        child=IdOrObjectField(TargetArguments(), "account_id"), min_length=1, max_length=MAX_TARGETS, **kwargs
     )
 
 

@@ -74,7 +74,7 @@ def post_group_answer(group: PostGroup, targets: Iterable[PostTarget]) -> dict[s
 
 def get_post(caller: Caller, post_group_id: str) -> dict[str, Any]:
     """Run the MCP tool get_post: return a post group with local times and the next step. Raises NotFound, ScopeMissing."""
-    return post_group_answer(*selectors.get_post_group_rows(caller=caller, post_group_id=post_group_id))
+    return post_group_answer(*selectors.get_post_group_as_tuples(caller=caller, post_group_id=post_group_id))
 
 
 def find_posts(

@@ -17,7 +17,7 @@ from config.api import rate_limit
 from config.api.caller import Caller, require_role
 from config.api.errors import Conflict, InvalidState, ValidationFailed, missing_or_foreign_id_error
 from config.notices.channels.destinations import checked_destination
-from config.notices.channels.queue import give_up_waiting_messages, queue_notice_messages
+from config.notices.channels.queue import discard_waiting_messages, queue_notice_messages
 from config.notices.models import ChannelKind, ChannelMessage, NoticeChannel
 from workspaces.models import Workspace
 from workspaces.services import MailMessage, lock_workspace, one_line_name
@@ -112,7 +112,7 @@ def pause_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) -
         channel = _locked_channel(workspace_id, channel_id)
         channel.paused_at, channel.pause_reason = timezone.now(), ""
         channel.save()
-        give_up_waiting_messages(channel)
+        discard_waiting_messages(channel)
         _record(caller, "notice_channels.pause", channel)
 
 
@@ -138,7 +138,7 @@ def remove_channel(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID) 
     with transaction.atomic():
         channel = _locked_channel(workspace_id, channel_id)
         _record(caller, "notice_channels.delete", channel)
-        give_up_waiting_messages(channel)  # which locks them in the order in which workers do
+        discard_waiting_messages(channel)  # which locks them in the order in which workers do
         channel.delete()
 
 

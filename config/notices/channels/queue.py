@@ -26,8 +26,8 @@ from config.notices.channels.destinations import message_body_with_telegram_chat
 from config.notices.channels.message_bodies import build_body, webhook_event_name
 from config.notices.models import ChannelKind, ChannelMessage, NoticeChannel, NoticeKind
 from webhooks.sender import AttemptOutcome, DeliveryRequest
-from webhooks.services import get_or_create_signing_secrets
-from webhooks.signing import signature_header_value, signed_delivery_headers
+from webhooks.services import get_or_create_secrets_by_workspace_id
+from webhooks.signing import delivery_headers_with_signature, signature_header_value
 from workspaces.services import MailMessage
 
 logger = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ def increment_attempt_counts(messages: Sequence[ChannelMessage]) -> None:
 def get_or_create_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str, tuple[str, ...]]:
     """Return the secrets that sign those queued channel messages that are webhooks, by workspace; creates missing ones."""
     channels = [message.channel for message in messages if message.channel.kind == ChannelKind.WEBHOOK]
-    return get_or_create_signing_secrets(
+    return get_or_create_secrets_by_workspace_id(
         channel.workspace_id for channel in channels if channel.workspace.status != WorkspaceStatus.DELETED
     )
 
@@ -107,7 +107,7 @@ def build_request_or_result(
         if channel.workspace_id not in secrets:
             return AttemptResult(MessageVerdict.TRY_AGAIN, "The workspace's signing secret cannot be read.")
         signature = signature_header_value(secrets[channel.workspace_id], body, at=int(timezone.now().timestamp()))
-        headers = signed_delivery_headers(str(message.pk), webhook_event_name(message), signature)
+        headers = delivery_headers_with_signature(str(message.pk), webhook_event_name(message), signature)
     return DeliveryRequest(url, body, headers)
 
 
@@ -129,7 +129,7 @@ def record_outcome(message: ChannelMessage, outcome: AttemptOutcome | AttemptRes
             _finish(message, last_error=result.reason[:MAX_REASON])
 
 
-def give_up_waiting_messages(channel: NoticeChannel) -> None:
+def discard_waiting_messages(channel: NoticeChannel) -> None:
     """Give up the queued messages of a notice channel, which is locked because it is paused or removed."""
     waiting = channel.messages.filter(due_at__isnull=False)
     _lock_in_order(waiting)
@@ -163,7 +163,7 @@ def _pause_refused_channel(channel: NoticeChannel, reason: str) -> None:
     active = NoticeChannel.objects.filter(pk=channel.pk, paused_at=None)
     if not active.update(paused_at=now, pause_reason=reason[:MAX_REASON], updated_at=now):
         return
-    give_up_waiting_messages(channel)
+    discard_waiting_messages(channel)
     record_entry(
         caller=system_caller(channel.workspace_id, retention_tier=channel.workspace.retention_tier),
         operation="notice_channels.pause",

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.api.errors import ServiceUnavailable
-from media.services import correct_quota_counters, find_orphaned_and_missing_files, remove_files_without_row
+from media.services import correct_and_yield_wrong_counters, find_orphaned_and_missing_files, remove_files_without_row
 
 
 class Command(BaseCommand):
@@ -31,7 +31,7 @@ class Command(BaseCommand):
             removed = remove_files_without_row(files, self._report_progress) if remove else 0
         except ServiceUnavailable as error:
             raise CommandError(error.message) from error
-        for workspace_id, before, after in correct_quota_counters():
+        for workspace_id, before, after in correct_and_yield_wrong_counters():
             self.stdout.write(f"usage of {workspace_id} corrected from {before} to {after} bytes")
         self.stdout.write(f"{len(files)} files without a row ({removed} removed), {len(assets)} assets without their file.")
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from accounts.platforms.counting import grapheme_length
-from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_page_metadata, url_for_page_request
+from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_page_metadata, normalize_page_url
 from tests.fakes.http_server import Answer
 from tests.fakes.web_pages import WebPages, html, open_graph
 
@@ -114,9 +114,9 @@ def test_an_address_that_is_not_a_page_is_refused(web: WebPages, link: str) -> N
 def test_a_public_page_is_requested_by_https_instead_of_http(settings: Settings) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = True
 
-    assert str(url_for_page_request("http://example.com/é#top")) == "https://example.com/%C3%A9"
-    assert str(url_for_page_request("http://bücher.example/")) == "https://xn--bcher-kva.example/"
-    assert str(url_for_page_request("http://127.0.0.1:8000/a")) == "http://127.0.0.1:8000/a"
+    assert str(normalize_page_url("http://example.com/é#top")) == "https://example.com/%C3%A9"
+    assert str(normalize_page_url("http://bücher.example/")) == "https://xn--bcher-kva.example/"
+    assert str(normalize_page_url("http://127.0.0.1:8000/a")) == "http://127.0.0.1:8000/a"
 
 
 def test_an_answer_of_another_status_is_not_read(web: WebPages) -> None:

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from accounts.models import ConnectedAccount
-from posts.dashboard.series_rule import choices_of_rule, rule_in_words, rule_of_choices
+from posts.dashboard.series_rule import form_values_of_rule, rule_from_form_values, rule_in_words
 from posts.models import PostGroup, Series
 from tests import factories
 from tests.conftest import ApiClient
@@ -291,4 +291,4 @@ def test_viewers_see_series_but_cannot_change_them(
 )
 def test_rules_are_said_in_words_and_stay_as_they_are(rule: str, said: str) -> None:
     assert rule_in_words(rule, BERLIN) == said
-    assert rule_of_choices(choices_of_rule(rule, BERLIN), BERLIN) == rule
+    assert rule_from_form_values(form_values_of_rule(rule, BERLIN), BERLIN) == rule

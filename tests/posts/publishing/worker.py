@@ -38,8 +38,8 @@ class DyingWriter(DatabaseWriter):
     def write(self, write_all: WriteAll[Item, Result], item: Item) -> Result:
         return self._until_death(lambda: super(DyingWriter, self).write(write_all, item))
 
-    def write_many(self, write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
-        return self._until_death(lambda: super(DyingWriter, self).write_many(write_all, items)) if items else ()
+    def write_in_this_thread(self, write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
+        return self._until_death(lambda: super(DyingWriter, self).write_in_this_thread(write_all, items)) if items else ()
 
     def _until_death(self, write: Callable[[], Any]) -> Any:
         self._left -= 1

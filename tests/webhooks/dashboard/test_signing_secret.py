@@ -15,7 +15,7 @@ from tests.pages import Pages, form_of, has_form, words
 from tests.webhooks.rows import NOON, make_delivery
 from tests.webhooks.sending import deliver_until_idle
 from webhooks.models import SigningSecret
-from webhooks.services.signing_secrets import get_or_create_signing_secrets
+from webhooks.services.signing_secrets import get_or_create_secrets_by_workspace_id
 from workspaces.models import Member, User, Workspace
 
 
@@ -71,7 +71,7 @@ def test_rotation_shows_the_new_secret_once_and_the_old_one_signs_for_a_day(work
         assert second == secret_of(workspace) != first
         assert "already replaced" in words(again)
         assert second not in again.content.decode()
-        assert get_or_create_signing_secrets([workspace.id])[workspace.id] == (second, first)
+        assert get_or_create_secrets_by_workspace_id([workspace.id])[workspace.id] == (second, first)
         assert "Until 11 Mar 2027, 12:00 each delivery has two signatures" in words(pages.get("webhooks"))
         clock.shift(timedelta(hours=25))
         assert "two signatures" not in words(pages.get("webhooks"))

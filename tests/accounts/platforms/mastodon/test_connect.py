@@ -57,7 +57,7 @@ def test_a_pasted_token_connects_the_account_with_its_servers_limits(mastodon: M
     ],
 )
 def test_an_instance_is_a_host_name_or_an_address(written: str, address: str) -> None:
-    assert instance.instance_address(written) == address
+    assert instance.instance_url_from_owner_input(written) == address
 
 
 @pytest.mark.parametrize(
