@@ -18,16 +18,16 @@ class SealedValueError(Exception):
     """Raised when a sealed JSON value cannot be opened: its encryption key is missing, or it is another row's value."""
 
 
-class Sealed(str):
+class Ciphertext(str):
     """A sealed JSON value: the encrypted text that `encrypt_for_row` returns and the database stores."""
 
     __slots__ = ()
 
 
-def encrypt_for_row(owner: str, value: Any) -> Sealed:
+def encrypt_for_row(owner: str, value: Any) -> Ciphertext:
     """Seal a JSON value by encrypting it; `decrypt_for_row` needs the same `owner`, a text that identifies the row."""
     text = json.dumps({"row": owner, "value": value}, separators=(",", ":"))
-    return Sealed(fernet_for_keys(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
+    return Ciphertext(fernet_for_keys(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
 
 
 def decrypt_for_row(owner: str, sealed: str) -> Any:

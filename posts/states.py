@@ -128,7 +128,7 @@ def shown_scheduled_at(targets: Iterable[ScheduledTarget]) -> datetime | None:
     return min((each.scheduled_at for each in shown if each.scheduled_at is not None), default=None)
 
 
-def statuses_allowed_before(*after: str) -> list[str]:
+def statuses_valid_before(*after: str) -> list[str]:
     """Return the statuses from which a post target may change to each of the given statuses."""
     return [state for state, following in TARGET_TRANSITIONS.items() if set(after) <= following]
 

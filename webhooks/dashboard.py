@@ -80,7 +80,7 @@ def show_signing_secret(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.rotate_signing_secret")
-def rotate_signing_secret(page: WorkspacePage) -> HttpResponse:
+def rotate_workspace_signing_secret(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: replace the workspace's webhook signing secret, and show the new secret.
 
     If the form is submitted twice, the secret is replaced only once.

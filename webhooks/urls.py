@@ -19,7 +19,7 @@ urlpatterns = [
     path("webhooks/deliveries/<str:delivery_id>/replay", DeliveryViewSet.as_view({"post": "replay"})),
     path(WEBHOOKS_PATH, dashboard.list_deliveries, name="webhooks"),
     path(f"{WEBHOOKS_PATH}/secret", dashboard.show_signing_secret, name="webhook-secret"),
-    path(f"{WEBHOOKS_PATH}/secret/rotate", dashboard.rotate_signing_secret, name="webhook-secret-rotate"),
+    path(f"{WEBHOOKS_PATH}/secret/rotate", dashboard.rotate_workspace_signing_secret, name="webhook-secret-rotate"),
     path(f"{WEBHOOKS_PATH}/<str:delivery_id>", dashboard.show_delivery, name="delivery"),
     path(f"{WEBHOOKS_PATH}/<str:delivery_id>/replay", dashboard.replay_delivery, name="delivery-replay"),
 ]

@@ -26,7 +26,7 @@ class LeakyBucket:
         """Return the seconds until the leaky bucket accepts another event; 0 if it accepts one now."""
         return max(backlog + self.interval - self.capacity, 0.0)
 
-    def accepts_event(self, backlog: float) -> bool:
+    def would_accept_event(self, backlog: float) -> bool:
         """Return whether the leaky bucket accepts another event now."""
         return self.seconds_until_accepted(backlog) <= ROUNDING_TOLERANCE
 

@@ -102,7 +102,7 @@ class LocalLimiter:
                 self._empty_at = {key: moment for key, moment in self._empty_at.items() if moment > now}
             backlogs = [max(self._empty_at.get(bucket.key, 0.0) - now, 0.0) for bucket in buckets]
             allowed = all(
-                bucket.leaky_bucket.accepts_event(backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)
+                bucket.leaky_bucket.would_accept_event(backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)
             )
             if allowed:
                 backlogs = [backlog + bucket.leaky_bucket.interval for bucket, backlog in zip(buckets, backlogs, strict=True)]

@@ -8,9 +8,9 @@ from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.db import models
 
-from config.sealing import Sealed, SealedValueError, decrypt_for_row, encrypt_for_row, fernet_for_keys
+from config.sealing import Ciphertext, SealedValueError, decrypt_for_row, encrypt_for_row, fernet_for_keys
 
-__all__ = ["EncryptedJSONField", "Sealed", "SealedValueError"]
+__all__ = ["Ciphertext", "EncryptedJSONField", "SealedValueError"]
 
 
 class EncryptedJSONField(models.TextField):
@@ -26,7 +26,7 @@ class EncryptedJSONField(models.TextField):
         super().contribute_to_class(cls, name, private_only)
         setattr(cls, name, _OpensWhenRead(self))
 
-    def encrypt_value(self, pk: str, value: Any) -> Sealed:
+    def encrypt_value(self, pk: str, value: Any) -> Ciphertext:
         """Return the value as this EncryptedJSONField stores it: encrypted for the row with this primary key."""
         return encrypt_for_row(self._row(pk), value)
 
@@ -34,7 +34,7 @@ class EncryptedJSONField(models.TextField):
         """Return the decrypted value of this EncryptedJSONField in the row with this primary key. Raises SealedValueError."""
         return decrypt_for_row(self._row(pk), sealed)
 
-    def reencrypted_value_if_outdated(self, pk: str, sealed: str) -> Sealed | None:
+    def reencrypted_value_if_outdated(self, pk: str, sealed: str) -> Ciphertext | None:
         """Return this EncryptedJSONField's value encrypted with the newest key, or None if it already uses that key."""
         try:
             fernet_for_keys((settings.ENCRYPTION_KEYS[0],)).decrypt(sealed.encode())
@@ -42,16 +42,16 @@ class EncryptedJSONField(models.TextField):
             return self.encrypt_value(pk, self.decrypt_value(pk, sealed))
         return None
 
-    def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Sealed | None:
-        return None if value is None else Sealed(value)
+    def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Ciphertext | None:
+        return None if value is None else Ciphertext(value)
 
-    def pre_save(self, model_instance: models.Model, add: bool) -> Sealed | None:
+    def pre_save(self, model_instance: models.Model, add: bool) -> Ciphertext | None:
         value = model_instance.__dict__[self.attname]
-        return value if value is None or isinstance(value, Sealed) else self.encrypt_value(str(model_instance.pk), value)
+        return value if value is None or isinstance(value, Ciphertext) else self.encrypt_value(str(model_instance.pk), value)
 
     def get_prep_value(self, value: Any) -> str | None:
         """Return the value for the database unchanged; raises TypeError for a value that is not sealed (encrypted)."""
-        if value is not None and not isinstance(value, Sealed):
+        if value is not None and not isinstance(value, Ciphertext):
             raise TypeError(f"{self.name} takes a sealed value here: use field.encrypt_value(pk, value).")
         return value
 
@@ -74,7 +74,7 @@ class _OpensWhenRead:
         if self.field.attname not in instance.__dict__:
             instance.refresh_from_db(fields=[self.field.attname])
         value = instance.__dict__[self.field.attname]
-        return self.field.decrypt_value(str(instance.pk), value) if isinstance(value, Sealed) else value
+        return self.field.decrypt_value(str(instance.pk), value) if isinstance(value, Ciphertext) else value
 
     def __set__(self, instance: models.Model, value: Any) -> None:
         instance.__dict__[self.field.attname] = value

@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from config.notices.events import EventNeedingNotice, find_events_needing_notice
+from config.notices.events import NoticeToStore, find_events_needing_notice
 from config.notices.models import Digest, NewsCursor, Notice, NoticeKind
 
 # Rows have a time before their transaction's commit, so each search starts earlier by more than any transaction lasts.
@@ -38,7 +38,7 @@ def create_notices_of_new_events(kind: NoticeKind) -> int:
     return len(events)
 
 
-def _store_notices(kind: NoticeKind, events: Sequence[EventNeedingNotice]) -> None:
+def _store_notices(kind: NoticeKind, events: Sequence[NoticeToStore]) -> None:
     now = timezone.now()
     workspace_ids = {each.workspace_id for each in events}
     Digest.objects.bulk_create(

@@ -22,7 +22,7 @@ BUDGET_THRESHOLDS = (80, 100)
 
 
 @dataclass(frozen=True)
-class EventNeedingNotice:
+class NoticeToStore:
     """An event that needs an e-mail notice; its fields are those of the model Notice."""
 
     workspace_id: str
@@ -55,7 +55,7 @@ _SOURCES: dict[NoticeKind, tuple[QuerySet[Any], str, str]] = {
 }
 
 
-def find_events_needing_notice(kind: NoticeKind, *, since: datetime, limit: int) -> list[EventNeedingNotice]:
+def find_events_needing_notice(kind: NoticeKind, *, since: datetime, limit: int) -> list[NoticeToStore]:
     """Return events since a time that need an e-mail notice of this kind and have none yet: the earliest `limit` ones."""
     if kind == NoticeKind.BUDGET:
         return _nearly_spent_budgets(limit)
@@ -63,13 +63,13 @@ def find_events_needing_notice(kind: NoticeKind, *, since: datetime, limit: int)
     noticed = Notice.objects.filter(kind=kind, occurrence=OuterRef("pk"), at=OuterRef(at))
     recent = rows.filter(**{f"{at}__gte": since}).exclude(workspace__status=WorkspaceStatus.DELETED)
     new = recent.exclude(Exists(noticed)).order_by(at, "pk")
-    return [EventNeedingNotice(*found) for found in new.values_list("workspace_id", "pk", at, about)[:limit]]
+    return [NoticeToStore(*found) for found in new.values_list("workspace_id", "pk", at, about)[:limit]]
 
 
-def _nearly_spent_budgets(limit: int) -> list[EventNeedingNotice]:
+def _nearly_spent_budgets(limit: int) -> list[NoticeToStore]:
     """Return the events for which budget notices are due: 80 % or 100 % used (spent or reserved), not reported yet."""
     found = [
-        EventNeedingNotice(
+        NoticeToStore(
             budget.workspace_id,
             f"{budget.workspace_id}:{percent}:{budget.limit_cents}",
             datetime.combine(budget.month, time.min, UTC),

@@ -181,7 +181,7 @@ def _step(attempt: Attempt) -> Fact:
 
 
 def _search(attempt: Attempt) -> Fact:
-    """Let the engine ask the platform if the last attempt, which got no clear answer, published the post."""
+    """Step of the publishing engine: search the platform for the post, if the last attempt got no clear answer."""
     now = timezone.now()
     settled_at = (attempt.last_try_at or now) + timedelta(seconds=attempt.adapter.settles_seconds)
     unsettled_until = settled_at if settled_at > now else None

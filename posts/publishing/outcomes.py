@@ -30,18 +30,12 @@ from posts.events import build_group_events, outcome_event_kinds_and_targets
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import LEASE, Attempt
 from posts.publishing.decision_types import Decision, Finish, Postpone, Retry, TakeStep, Wait
-from posts.states import (
-    FINISHED_GROUP_STATUSES,
-    GroupStatus,
-    TargetStatus,
-    group_status_from_targets,
-    statuses_allowed_before,
-)
+from posts.states import FINISHED_GROUP_STATUSES, GroupStatus, TargetStatus, group_status_from_targets, statuses_valid_before
 from webhooks.services import event_writes, wake_delivery_workers_after_commit
 
 logger = logging.getLogger(__name__)
 MAX_TRIES = 5
-MAY_BEGIN = statuses_allowed_before(TargetStatus.PUBLISHING)
+MAY_BEGIN = statuses_valid_before(TargetStatus.PUBLISHING)
 _targets_with_groups = FixedSelect(PostTarget, where_in="group_id", join=("group",), order_by="position")
 _locked_groups = FixedSelect(PostGroup, where_in="id", order_by="id", for_update=True)
 
@@ -159,7 +153,7 @@ def postpone(target: PostTarget, writer: DatabaseWriter, *, until: datetime) -> 
 
 def _write(target: PostTarget, writer: DatabaseWriter, changes: Mapping[str, Any], *, final: bool = False) -> None:
     """Write an outcome to a post target's row. Raises ClaimLost if another worker has claimed it or its status forbids it."""
-    states = statuses_allowed_before(changes["status"]) if "status" in changes else ()
+    states = statuses_valid_before(changes["status"]) if "status" in changes else ()
     update = TargetUpdate(target, {**changes, "updated_at": timezone.now()}, states)
     if not writer.write(write_final_outcomes if final else apply_fenced_updates, update):
         raise ClaimLost

@@ -55,7 +55,7 @@ def confirm_post(
 
 
 def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, scheduled_at: datetime | None = None) -> Plan:
-    """Plan the approval of a reviewed post group, with the errors of `confirm_post`."""
+    """Return the plan of approving a post in a review, which releases it. Raises the errors of `confirm_post`."""
     group = _reviewable_group(caller, post_group_id)
     change = _released(caller, group, content_version, scheduled_at)
     after = change.after

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
-from config.db.encryption import Sealed, SealedValueError
+from config.db.encryption import Ciphertext, SealedValueError
 from tests import factories
 from webhooks.models import SigningSecret
 from workspaces.models import Workspace
@@ -72,14 +72,14 @@ def test_a_deferred_value_is_decrypted_when_it_is_read(account: ConnectedAccount
 
 def test_a_ciphertext_copied_to_another_row_does_not_decrypt(account: ConnectedAccount) -> None:
     other = factories.AccountFactory.create(workspace=account.workspace, credentials={"app_password": "own"})
-    ConnectedAccount.objects.filter(pk=other.pk).update(credentials=Sealed(stored(account, "credentials")))
+    ConnectedAccount.objects.filter(pk=other.pk).update(credentials=Ciphertext(stored(account, "credentials")))
 
     with pytest.raises(SealedValueError, match="belongs to another row"):
         read(other).credentials  # noqa: B018
 
 
 def test_a_ciphertext_copied_to_another_column_does_not_decrypt(account: ConnectedAccount) -> None:
-    ConnectedAccount.objects.filter(pk=account.pk).update(tokens=Sealed(stored(account, "credentials")))
+    ConnectedAccount.objects.filter(pk=account.pk).update(tokens=Ciphertext(stored(account, "credentials")))
 
     with pytest.raises(SealedValueError, match="belongs to another row"):
         read(account).tokens  # noqa: B018
@@ -87,7 +87,7 @@ def test_a_ciphertext_copied_to_another_column_does_not_decrypt(account: Connect
 
 def test_a_changed_ciphertext_does_not_decrypt(account: ConnectedAccount) -> None:
     text = stored(account, "credentials") or ""
-    ConnectedAccount.objects.filter(pk=account.pk).update(credentials=Sealed(text[:-9] + "A" * 9))
+    ConnectedAccount.objects.filter(pk=account.pk).update(credentials=Ciphertext(text[:-9] + "A" * 9))
 
     with pytest.raises(SealedValueError, match="No key decrypts"):
         read(account).credentials  # noqa: B018

@@ -10,12 +10,12 @@ import pytest
 from config.jobs.claims import claimed_row_queryset
 from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
 from posts.models import PostGroup, PostTarget
-from posts.states import TargetStatus, statuses_allowed_before
+from posts.states import TargetStatus, statuses_valid_before
 from tests import factories
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2027, 3, 10, 12, 0, 0, 123456, tzinfo=UTC)
-MAY_END = statuses_allowed_before(TargetStatus.FAILED)
+MAY_END = statuses_valid_before(TargetStatus.FAILED)
 # Every kind of value that an outcome writes: texts of any form, nothing, JSON, times, numbers, truth.
 CHANGES: list[dict[str, Any]] = [
     {"status": TargetStatus.FAILED, "error": {"code": "X", "message": "50 % of “it's”\n\\ 🧵"}, "due_at": None},

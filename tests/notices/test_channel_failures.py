@@ -11,7 +11,7 @@ from django.db import DataError, OperationalError, connection
 from django.utils import timezone
 
 from auditlog.models import AuditEntry
-from config.db.encryption import Sealed
+from config.db.encryption import Ciphertext
 from config.notices.channels.queue import CHANNELS_LOOP, LEASE, claim_messages
 from config.notices.models import ChannelMessage, NoticeChannel
 from config.notices.sending import create_and_queue_notices
@@ -186,7 +186,7 @@ def test_a_channel_whose_secrets_cannot_be_read_keeps_no_notice_from_others(
     services: Services, workspace: Workspace, waiting_post: dict[str, Any], kind: str
 ) -> None:
     broken, working = services.add(workspace, kind), services.add(workspace, "slack", name="Working")
-    NoticeChannel.objects.filter(pk=broken.pk).update(destination=Sealed("not a secret"))
+    NoticeChannel.objects.filter(pk=broken.pk).update(destination=Ciphertext("not a secret"))
     send_to_channels()
 
     message = ChannelMessage.objects.get(channel=broken)

@@ -9,7 +9,7 @@ import pytest
 from auditlog.models import AuditEntry
 from config.api.caller import Caller
 from config.api.errors import Conflict
-from config.db.encryption import Sealed
+from config.db.encryption import Ciphertext
 from config.notices.channels import changes
 from config.notices.models import ChannelKind, ChannelMessage, NoticeChannel
 from tests import factories
@@ -62,7 +62,7 @@ def test_a_channel_is_added_and_tested(pages: Pages, services: Services, kind: s
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_page_says_that_the_secrets_of_a_channel_cannot_be_read(pages: Pages, services: Services, kind: str) -> None:
     channel = services.add(pages.workspace, kind)
-    NoticeChannel.objects.update(destination=Sealed("not a secret"))
+    NoticeChannel.objects.update(destination=Ciphertext("not a secret"))
     tested = act(pages, "test", channel)
     send_to_channels()
 

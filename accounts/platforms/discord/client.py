@@ -81,7 +81,7 @@ class WebhookClient(JsonClient):
         """
         return {"User-Agent": f"DiscordBot ({settings.BASE_URL}, {settings.API_VERSION})", "Accept": "application/json"}
 
-    def error_of(self, response: Response) -> DiscordError:
+    def parse_http_error(self, response: Response) -> DiscordError:
         """Return the DiscordError for an error response, without the webhook's secret token in its text."""
         return DiscordError(response, self.token)
 

@@ -51,7 +51,7 @@ class JsonClient:
             **body,
         )
         if not self.is_success(response):
-            raise self.error_of(response)
+            raise self.parse_http_error(response)
         return response
 
     def headers(self) -> dict[str, str]:
@@ -63,7 +63,7 @@ class JsonClient:
         """Return whether the HTTP client counts a response as success: status 2xx, unless a subclass decides otherwise."""
         return 200 <= response.status < 300
 
-    def error_of(self, response: Response) -> PlatformHttpError:
+    def parse_http_error(self, response: Response) -> PlatformHttpError:
         """Return the exception that the HTTP client raises for an error response of the platform's JSON API.
 
         Override the method to remove a secret from the message.

@@ -89,7 +89,7 @@ class BotApi(JsonClient):
         """Return whether a response of Telegram's Bot API reports success."""
         return super().is_success(response) and (json_object_or_none(response) or {}).get("ok") is True
 
-    def error_of(self, response: Response) -> BotApiError:
+    def parse_http_error(self, response: Response) -> BotApiError:
         """Return the error in a response of Telegram's Bot API, with the bot's token removed from its text."""
         return BotApiError(response, self.token)
 

@@ -17,7 +17,7 @@ from posts.states import (
     TARGET_TRANSITIONS,
     TargetStatus,
     group_status_from_targets,
-    statuses_allowed_before,
+    statuses_valid_before,
 )
 from tests.conftest import ApiClient
 from tests.posts.rows import create
@@ -69,7 +69,7 @@ def test_allowed_transitions_of_a_target(state: str, following: str) -> None:
 
 
 def test_only_a_target_whose_publication_has_begun_becomes_published() -> None:
-    assert statuses_allowed_before("published") == ["publishing", "processing", "retrying"]
+    assert statuses_valid_before("published") == ["publishing", "processing", "retrying"]
     assert set(TARGET_TRANSITIONS) == set(TargetStatus)
 
 
