@@ -46,8 +46,8 @@ class PriceAlreadyReserved(Exception):
 
 
 @dataclass(frozen=True)
-class CounterIncrease:
-    """An increase of a counter beside the ledger; `first` is the counter as it was before anything was added to it.
+class CounterCapCheck:
+    """The check of a write that increases a counter beside the ledger; `first` is the counter before anything was added.
 
     `refuse` raises the error of the cap that the increase exceeds, if it exceeds one.
     """
@@ -62,7 +62,7 @@ class CounterIncrease:
         self.refuse(rows.first() or self.first)
 
 
-def _insert_missing_counters(increases: Sequence[CounterIncrease]) -> None:
+def _insert_missing_counters(increases: Sequence[CounterCapCheck]) -> None:
     """Insert the missing counters of spending and posts, of all increases at once, in the order in which they are locked."""
     for model, group in groupby(increases, key=lambda increase: type(increase.first)):
         model._default_manager.bulk_create([increase.first for increase in group], ignore_conflicts=True)
@@ -116,10 +116,10 @@ def run_writes_with_money_holds(writes: Sequence[Write]) -> Write | None:
     """
     for _ in range(MAX_UPDATE_TRIES):
         failed = write_together(writes)
-        if failed is None or not isinstance(failed.subject, CounterIncrease):
+        if failed is None or not isinstance(failed.subject, CounterCapCheck):
             return failed
         failed.subject.raise_if_cap_exceeded()
-        _insert_missing_counters([each.subject for each in writes if isinstance(each.subject, CounterIncrease)])
+        _insert_missing_counters([each.subject for each in writes if isinstance(each.subject, CounterCapCheck)])
     raise RuntimeError("A counter cannot be increased, but no cap refuses it.")
 
 
@@ -219,14 +219,14 @@ def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
     if demand.url_posts and caps.url_post_cap is not None:
         limits.append((("url_posts",), caps.url_post_cap))
     amounts = {"held_cents": demand.cents, "url_posts": demand.url_posts}
-    increase = CounterIncrease(first, MONTH_KEY, lambda counter: caps.check_caps_and_payment(counter, demand))
+    increase = CounterCapCheck(first, MONTH_KEY, lambda counter: caps.check_caps_and_payment(counter, demand))
     return build_existing_counter_add_write(first, MONTH_KEY, amounts, limits, subject=increase)
 
 
 def _day_write(caps: WorkspaceAndAgentCaps, agent_id: str, day: date, demand: ChargeTotals) -> Write:
     first = DayCounter(agent_id=agent_id, day=day)
     limits = [] if caps.posts_per_day is None else [(("targets",), caps.posts_per_day)]
-    increase = CounterIncrease(first, DAY_KEY, lambda counter: caps.check_posts_per_day_cap(day, counter.targets, demand))
+    increase = CounterCapCheck(first, DAY_KEY, lambda counter: caps.check_posts_per_day_cap(day, counter.targets, demand))
     return build_existing_counter_add_write(first, DAY_KEY, {"targets": demand.targets}, limits, subject=increase)
 
 

@@ -15,7 +15,7 @@ from config.home.activity import recent_activity
 from config.home.attention import NEARLY_SPENT, needs_for_attention
 from config.home.first_steps import first_steps
 from posts.dashboard.account_marks import AccountMarks
-from posts.dashboard.calendar import days_of_this_week
+from posts.dashboard.calendar import first_posts_of_days_this_week
 from posts.day_lists import upcoming_posts
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
@@ -33,7 +33,7 @@ def workspace_home(page: WorkspacePage) -> HttpResponse:
     steps = first_steps(page)
     entries = audit.audit_entries_of_workspace(caller=page.caller, workspace_id=workspace_id).filter(dry_run=False)
     needs = needs_for_attention(page, cap)
-    week = days_of_this_week(page, per_day=POSTS_PER_DAY)
+    week = first_posts_of_days_this_week(page, per_day=POSTS_PER_DAY)
     upcoming = upcoming_posts(caller=page.caller, workspace_id=workspace_id, limit=SHOWN_UPCOMING)
     targets = chain(
         (target for need in needs for target in need.targets),

@@ -102,8 +102,8 @@ class CalendarDay:
 
 
 @dataclass(frozen=True)
-class DayOfThisWeek:
-    """A date of this week with its first posts, in the small part of the calendar page that other pages show."""
+class DayOfWeekStrip:
+    """A day of the week strip on the home page: a date of this week, and its first posts."""
 
     date: date
     posts: list[CalendarPost]
@@ -168,8 +168,8 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
     )
 
 
-def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[DayOfThisWeek]:
-    """Return this week as a small part of the dashboard's calendar page: each date with its first posts."""
+def first_posts_of_days_this_week(page: WorkspacePage, *, per_day: int) -> list[DayOfWeekStrip]:
+    """Return the days of the week strip on the home page: each date of this week with its first posts."""
     today = timezone.localtime().date()
     span = span_of_week(today)
     groups = list_first_posts_of_each_day(
@@ -183,7 +183,7 @@ def days_of_this_week(page: WorkspacePage, *, per_day: int) -> list[DayOfThisWee
     for group in groups:
         posts.setdefault(group.day, []).append(group)
     totals = {group.day: group.on_day for group in groups}
-    return [DayOfThisWeek(day, posts.get(day, []), totals.get(day, 0), day == today) for day in span.dates]
+    return [DayOfWeekStrip(day, posts.get(day, []), totals.get(day, 0), day == today) for day in span.dates]
 
 
 def _page_of_day(written: str) -> int:

@@ -78,6 +78,7 @@ class _EntryRenderer:
         self._posts, self._calendar = page.url_of_page("posts"), page.url_of_page("calendar")
         self._calendar_query = page.request.GET.urlencode()
         self._label = cache(status_in_words)
+        self._title = cache(lambda reason: format_html(' title="{}"', reason))
         self._move, self._move_at, self._no_text = _("Move…"), _("Move the post of %(time)s…"), _("(no text)")
 
     def render_entry(self, post: CalendarPost, thumbnail: str) -> RenderedCalendarEntry:
@@ -93,7 +94,7 @@ class _EntryRenderer:
             format_html(' draggable="true" data-move="{}" data-time="{}"', move, f"{local_time:%H:%M}") if move else "",
             self._posts,
             post.id,
-            format_html(' title="{}"', reason) if reason and self._page.may_write else "",
+            self._title(reason) if reason and self._page.may_write else "",
             WARNING_SIGN if post.status in GROUP_STATUSES_NEEDING_A_PERSON else "",
             when(post.shown_at, "H:i"),
             self._marks.marks_of_post(targets),

@@ -57,7 +57,7 @@ class Recurrence:
         return next(self.occurrences(after, after + timedelta(days=366 * SEARCHED_YEARS)), None)
 
     def local_times_at(self, at: datetime) -> list[datetime]:
-        """Return all local times of this Recurrence at the instant `at`, including those left out; clocks may skip some."""
+        """Return the local times of this Recurrence that are the instant `at`, also exdates; clock changes make several."""
         return [each.local for each in self._nominal_occurrences(at - timedelta(seconds=1), at) if each.at == at]
 
     def _nominal_occurrences(self, after: datetime, until: datetime) -> Iterator[Occurrence]:

@@ -15,7 +15,7 @@ import requests
 from tests.bench.measure import Row, at_most
 from tests.bench.service import Service
 
-POSTS, SECONDS_APART = 10_000, 600  # about 144 posts a day, over ten weeks
+POSTS, SECONDS_APART = 10_000, 3000  # about 29 posts a day, over most of a year
 TURNS = 9  # requests for each page, of which the first warms up
 LOAD = (
     "from tests.bench.history import load; "

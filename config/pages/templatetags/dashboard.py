@@ -14,7 +14,7 @@ from django.conf import settings
 from django.forms.utils import flatatt
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -86,14 +86,9 @@ def when(moment: datetime | None, date_pattern: str = "j M Y, H:i") -> SafeStrin
     """Template tag: show a time in the workspace's time zone, and in UTC when the mouse is over it."""
     if moment is None:
         return "–"
-    at = moment.astimezone(UTC)
-    local = timezone.localtime(moment)
-    return format_html(
-        '<time datetime="{}" title="{} UTC">{}</time>',
-        at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        at.strftime("%Y-%m-%d %H:%M:%S"),
-        format_date(local, date_pattern),
-    )
+    day, time = f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}".split()
+    shown = escape(format_date(timezone.localtime(moment), date_pattern))
+    return SafeString(f'<time datetime="{day}T{time}Z" title="{day} {time} UTC">{shown}</time>')
 
 
 @register.filter(expects_localtime=True)
