@@ -16,6 +16,7 @@ SCREENS: tuple[tuple[str, ViewportSize, Literal["light", "dark"]], ...] = (
     ("phone_dark", PHONE, "dark"),
     ("phone_light", PHONE, "light"),
 )
+PICTURED = ("wide_light", "phone_dark")  # the screens of which screenshots are kept
 ON_THIS_MACHINE = re.compile(r"https?://(127\.0\.0\.1|localhost)[:/]|(data|blob):")
 # Chromium's message about a 4xx response, which `_answer` checks, and htmx's messages about requests that were cut off
 # because the page was left or a later request replaced them.
@@ -85,13 +86,14 @@ class PageChecker:
         screenshots.mkdir(parents=True, exist_ok=True)
 
     def check(self, page: Page, name: str) -> None:
-        """Take a screenshot on each screen and fail on any problem."""
+        """Fail on any problem on any screen, and keep screenshots of two."""
         wrong = []
         for kind, size, scheme in SCREENS:
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.evaluate(STOP_ANIMATIONS)
-            page.screenshot(path=self._screenshots / f"{name}_{kind}.png", full_page=True)
+            if kind in PICTURED:
+                page.screenshot(path=self._screenshots / f"{name}_{kind}.png", full_page=True)
             rules = COLOUR_RULES if scheme == "dark" else None
             found = [*page.evaluate(FIND_OVERFLOW), *self._accessibility_violations(page, rules)]
             wrong += [f"{kind}: {each}" for each in found]
