@@ -1,7 +1,7 @@
 """The API's messages that contain values, for pages in other languages: templates by which such a message is recognized.
 
 A service writes these messages in English, with the values in them. Here is each message with names in place of its values,
-as the catalogues have it. A new message needs a template here, which tests/architecture/test_translations.py checks.
+as the catalogues have it. A new message needs a template here, which tests/architecture/test_error_translations.py checks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sentences for people about API errors, made from the errors' codes, for the dashboard and the operators' console.
 
 The messages of the API are for programs and their authors: they name fields and operations. An error without a sentence here
-shows its own message, if it contains nothing that only they understand.
+shows its own message, and its advice if that contains nothing that only they understand.
 """
 
 from __future__ import annotations

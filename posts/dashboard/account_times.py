@@ -47,6 +47,11 @@ class AccountTimes:
         return {pk: at for pk, at in found.items() if at and pk not in self.in_slots}
 
     @property
+    def entered_times(self) -> dict[str, datetime]:
+        """Return the times that are filled in for single accounts, by account id; of a time that occurs twice, the first."""
+        return {pk: form.instants[0] for pk, form in self.forms.items() if form.instants and pk not in self.in_slots}
+
+    @property
     def are_shown(self) -> bool:
         return self.requested or bool(self.in_slots) or any(form["when"].value() for form in self.forms.values())
 

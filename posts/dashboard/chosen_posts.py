@@ -171,7 +171,7 @@ def _do(
 
 
 def _counted(words: Any, count: int) -> str:
-    """Return a sentence of a ActionOnChosenPosts with a number of posts."""
+    """Return a sentence of an ActionOnChosenPosts with a number of posts."""
     return str(words % {"count": count})
 
 

@@ -62,6 +62,7 @@ class Composer:
     slot: ChosenSlot | None = None
     problems: list[str] = field(default_factory=list)
     focus: str = ""  # the account whose tab gets the focus
+    focus_shared_text: bool = False
     thread_focus: ThreadFocus | None = None
 
     @classmethod
@@ -86,7 +87,10 @@ class Composer:
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
         media = ComposerMedia(page, content)
         slot = None if group else ChosenSlot.from_fields(fields, accounts, submitted=sent is not None)
-        return cls(page, group, key, draft, sent, accounts, content, media, schedule, times, slot)
+        composer = cls(page, group, key, draft, sent, accounts, content, media, schedule, times, slot)
+        if sent is None and "fix" in page.request.GET:  # see copy_failed_targets_to_draft_post
+            composer.focus_text_to_fix()
+        return composer
 
     def repair_issue(self, name: str) -> None:
         """Repair a validation issue in the composer's state as its hint suggests; do nothing if the issue is gone."""
@@ -154,8 +158,6 @@ class Composer:
         """Render the composer page, or one of the partial templates that replace parts of it."""
         validation = self.validation  # must be read first: it may add problems
         self.problems = list(dict.fromkeys(self.problems))
-        now, workspace_id = timezone.now(), self.page.workspace.id
-        due = next((each for each in self.schedule.instants if each), now)
         return self.page.render(
             template,
             status=status,
@@ -163,8 +165,20 @@ class Composer:
             checks=self.checked_targets,
             errors=len(validation.errors) if validation else 0,
             cost_cents=validation.estimated_cost_cents if validation else 0,
-            spend=workspace_spend_cap_status(workspace_id=workspace_id, at=now),
-            refusal=validation and sentence_if_caps_refuse(validation, workspace_id=workspace_id, group=self.group, due=due),
+            spend=workspace_spend_cap_status(workspace_id=self.page.workspace.id, at=timezone.now()),
+            refusal=self._sentence_if_caps_refuse(validation) if validation else None,
+        )
+
+    def _sentence_if_caps_refuse(self, validation: Validation) -> str | None:
+        """Return why caps or payment would refuse what is entered; None for who needs approval, which reserves nothing."""
+        if not self.page.may_publish_without_approval:
+            return None
+        return sentence_if_caps_refuse(
+            validation,
+            workspace_id=self.page.workspace.id,
+            group=self.group,
+            due=self.schedule.instants[0] if self.schedule.instants else timezone.now(),
+            own_times=self.account_times.entered_times,
         )
 
     @property
@@ -220,10 +234,11 @@ class Composer:
         """Return whether somebody has changed the edited post since the draft of this Composer was begun."""
         return self.group is not None and self.content_version != str(self.group.content_version)
 
-    @property
-    def is_opened_to_fix(self) -> bool:
-        """Return whether this Composer was just opened to fix a failed post, so that its text gets the focus."""
-        return self.sent is None and "fix" in self.page.request.GET
+    def focus_text_to_fix(self) -> None:
+        """Give the focus to the text that a failed post was published with: an account's own text, or that of all."""
+        own_texts = (each["connected_account_id"] for each in self.content.targets if each.get("text") is not None)
+        self.focus = next(own_texts, "")
+        self.focus_shared_text = not self.focus
 
     @property
     def draft_saved_text(self) -> str:

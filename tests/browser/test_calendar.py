@@ -77,12 +77,13 @@ def post_calendar_texts(workspace: Workspace) -> None:
 def test_a_post_is_dragged_to_another_day(open_page: OpenPage, workspace: Workspace, checker: PageChecker, view: str) -> None:
     here, there = two_days_of_the_month_view() if view == "month" else (day_ahead(10), day_ahead(12))
     post = workspace.post("Drag me", workspace.account("mastodon"), scheduled_at=here.isoformat())
-    page = open_page(f"/dashboard/workspaces/{workspace.id}")
-    menu_link(page, "Calendar").click()
     if view == "list":
-        page.goto(calendar_path(workspace, view="list", date=f"{day_ahead(9):%Y-%m-%d}"))
-    elif here > day_ahead(1):
-        page.get_by_role("link", name="Later").click()
+        page = open_page(calendar_path(workspace, view="list", date=f"{day_ahead(9):%Y-%m-%d}"))
+    else:
+        page = open_page(f"/dashboard/workspaces/{workspace.id}")
+        menu_link(page, "Calendar").click()
+        if here > day_ahead(1):
+            page.get_by_role("link", name="Later").click()
     page.locator(".entry", has_text="Drag me").drag_to(page.locator(f'[data-day="{there:%Y-%m-%d}"]'))
     expect(page.locator("#messages")).to_contain_text(f"Moved to {there:%A}, {there.day} {there:%B %Y}, 08:00.")
     expect(page.locator(f'[data-day="{there:%Y-%m-%d}"]')).to_contain_text("Drag me")

@@ -47,7 +47,10 @@ document.addEventListener("click", (event) => {
 // labels and buttons the server then numbers again. A selected text that is dragged is neither.
 const MOVABLE = ".attached > li, .thread > .field";
 let dragged = null;
-document.addEventListener("dragstart", ({ target }) => { dragged = target.draggable ? target.closest(MOVABLE) : null; });
+document.addEventListener("dragstart", ({ target, dataTransfer }) => {
+  dragged = target.draggable ? target.closest(MOVABLE) : null;
+  if (dragged) dataTransfer.setData("text/plain", ""); // Firefox drags nothing that has no data
+});
 document.addEventListener("dragend", () => { dragged = null; });
 for (const kind of ["dragover", "drop"]) {
   document.addEventListener(kind, (event) => {

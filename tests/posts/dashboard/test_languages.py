@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.urls import reverse
 from django.utils import translation
 
 from accounts.dashboard.option_names import OPTION_NAMES, VALUE_NAMES
@@ -44,6 +45,13 @@ def test_other_pages_are_in_german(dashboard: Dashboard, page: str, heading: str
     shown = dashboard.http.get(dashboard.address(page), headers={"Accept-Language": "de"})
     assert shown.status_code == 200
     assert f"<h1>{heading}</h1>" in shown.content.decode()
+
+
+def test_what_is_missing_is_named_in_german(dashboard: Dashboard) -> None:
+    path = reverse("series-one", args=[dashboard.workspace.id, "ser_00000000000000000000000000"])
+    shown = dashboard.http.get(path, headers={"Accept-Language": "de"})
+    assert shown.status_code == 404
+    assert "Es gibt keine solche Serie." in words(shown)
 
 
 def test_what_is_wrong_with_a_post_is_in_german(dashboard: Dashboard, workspace: Workspace) -> None:

@@ -131,7 +131,7 @@ def test_fixing_opens_a_copy_for_the_accounts_that_failed(
         (accounts[1].id, "[sandbox:reject] no"),
     ]
     page = dashboard.get("post-edit", draft, fix="text")
-    focused = re.compile(r'<textarea id="text"[^>]* autofocus>')
+    focused = re.compile(rf'<textarea id="text-{accounts[1].id}"[^>]* autofocus>')
     assert focused.search(page.content.decode())
     assert not focused.search(dashboard.get("post-edit", draft).content.decode())
     assert typed(page, f"text-{accounts[1].id}") == "[sandbox:reject] no"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
+from billing.caps import utc_month_of
+from billing.models import MonthCounter
 from tests.factories import AccountFactory
 from tests.posts.dashboard.dashboard import Dashboard, words
 from workspaces.models import Workspace
@@ -43,3 +46,16 @@ def test_the_check_says_whether_the_cap_on_links_would_refuse_the_post(
 
     assert ("It would be refused" in words(part)) == bool(expected)
     assert expected in words(part)
+
+
+@pytest.mark.parametrize(("own_time", "refused"), [("2027-04-05T09:00", False), ("2027-03-11T09:00", True)])
+def test_the_check_counts_an_account_in_the_month_of_its_own_time(
+    dashboard: Dashboard, workspace: Workspace, own_time: str, refused: bool
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=10)
+    MonthCounter.objects.create(holder_id=workspace.id, month=utc_month_of(timezone.now()), settled_cents=10)
+    real = AccountFactory(workspace=workspace, sandbox=False, platform="bluesky")
+
+    part = dashboard.compose("check", real, text="Hello", live=True, **{f"time-{real.id}-when": own_time})
+
+    assert ("It would be refused" in words(part)) == refused

@@ -61,9 +61,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   else location.assign(xhr.responseURL);
 });
 
-document.addEventListener("htmx:sendError", () => {
-  failed(document.body.dataset.unreachable);
-});
+document.addEventListener("htmx:sendError", () => failed(document.body.dataset.unreachable));
 
 // The session has ended. The page stays as it is, and a new tab signs in.
 document.addEventListener("signed-out", () => {
