@@ -14,8 +14,11 @@ def test_a_page_is_opened_by_a_part_of_its_name(open_page: OpenPage, workspace: 
     page = home_of(workspace, open_page)
     page.keyboard.press("Control+k")
     checker.check(page, "go-to")
+    page.keyboard.press("Escape")
     for typed, name in (("webh", "Webhooks"), ("memb", "Members")):
+        expect(page.get_by_role("button", name="Go to…")).to_be_visible()  # by the script that also listens to the keys
         page.keyboard.press("Control+k")
+        expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.type(typed)
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
