@@ -14,7 +14,6 @@ def test_a_page_is_opened_by_a_part_of_its_name(open_page: OpenPage, workspace: 
     page = home_of(workspace, open_page)
     page.keyboard.press("Control+k")
     checker.check(page, "go-to")
-    page.keyboard.press("Escape")
     for typed, name in (("webh", "Webhooks"), ("memb", "Members")):
         expect(page.get_by_role("button", name="Go to…")).to_be_visible()  # by the script that also listens to the keys
         page.keyboard.press("Control+k")
@@ -65,6 +64,7 @@ def test_single_keys_work_beside_a_closed_form(open_page: OpenPage, full_workspa
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.press("n")
     expect(page.get_by_role("heading", name="New post", level=1)).to_be_visible()
 
