@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.contrib.admin.utils import quote
 from django.contrib.auth import get_permission_codename
 from django.db.models import QuerySet
@@ -89,7 +88,8 @@ def _page_that_was_left(request: HttpRequest, model_admin: admin.ModelAdmin) -> 
     row, filters = request.POST.get(FROM_ROW, ""), request.POST.get(PRESERVED_FILTERS, "")
     if not row:
         return request.get_full_path()
-    path = reverse(admin_urlname(model_admin.opts, "change"), args=[quote(row)], current_app=model_admin.admin_site.name)  # type: ignore[arg-type]
+    opts = model_admin.opts
+    path = reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[quote(row)])
     return f"{path}?{urlencode({PRESERVED_FILTERS: filters})}" if filters else path
 
 
