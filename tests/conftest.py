@@ -23,6 +23,7 @@ from tests.contract.answers import assert_documented
 from tests.fakes.name_server import NameServer, Zone
 from workspaces.models import Member, User, Workspace
 
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup"}
 OPERATORS_TOKEN = "an-operators-token-of-some-length-0123456789"
 
 
@@ -57,6 +58,23 @@ class ApiClient:
 
     def delete(self, path: str, body: Any = None, **headers: str) -> Any:
         return self.request("DELETE", path, body, **headers)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--database-only", action="store_true", help="leave out tests that are the same with every database")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--database-only"):
+        leave_out = [item for item in items if not _uses_the_database(item)]
+        config.hook.pytest_deselected(items=leave_out)
+        items[:] = [item for item in items if _uses_the_database(item)]
+
+
+def _uses_the_database(item: pytest.Item) -> bool:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    return item.get_closest_marker("django_db") is not None or not fixtures.isdisjoint(DATABASE_FIXTURES)
 
 
 def pytest_collection_finish() -> None:
