@@ -13,21 +13,22 @@ from tests.browser.page_checks import PHONE
 
 # Whether the target has the focus, and whether the focus is visible. The parts of a time field are left out: the browser
 # marks their focus itself.
-FOCUS = """target => [target === document.activeElement, document.activeElement.matches("body, input[type^=date]")
+FOCUS = """target => [target === document.activeElement, document.activeElement.matches("body, input:is([type^=date], [type=month])")
   || getComputedStyle(document.activeElement).outlineStyle !== "none"]"""
 COUNT_CLICKS = """document.addEventListener("click", ({ detail }) => {
   if (detail) sessionStorage.clicks = 1 + Number(sessionStorage.clicks ?? 0);
 }, true)"""
-TAB_STOPS = 90  # more than any page has
+TAB_STOPS = 150  # more than any page has
 
 
 @dataclass(frozen=True)
 class WayOfUse:
-    """A way to use a page: its browser profile's options, and how people press links, enter text and check boxes."""
+    """A way to use a page: its browser profile's options, and how people press links, enter text, check boxes and choose."""
 
     press: Callable[[Locator], None]
     enter: Callable[[Locator, str], None] = Locator.fill
     check: Callable[[Locator], None] = Locator.check
+    choose: Callable[[Locator, str], object] = Locator.select_option
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -64,8 +65,13 @@ def _press_space(target: Locator) -> None:
     tab_to_and_press(target, "Space")
 
 
+def _type_choice(target: Locator, label: str) -> None:
+    tab_to_and_press(target, "")
+    target.page.keyboard.type(label)
+
+
 MOUSE = WayOfUse(Locator.click)
-KEYBOARD = WayOfUse(_press_enter, _type, _press_space)
+KEYBOARD = WayOfUse(_press_enter, _type, _press_space, _type_choice)
 TOUCH = WayOfUse(Locator.tap, check=Locator.tap, options={"viewport": PHONE, "has_touch": True, "is_mobile": True})
 NO_SCRIPTS = WayOfUse(Locator.click, options={"java_script_enabled": False})
 
