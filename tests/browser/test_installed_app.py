@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import Error, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PageChecker
+from tests.browser.ways_of_use import NO_SCRIPTS, WayOfUse, in_every_way
 
 WORKER_IS_READY = "navigator.serviceWorker.ready.then(() => true)"
 
 
-def test_chromium_offers_to_install_the_app(open_page: OpenPage) -> None:
-    page = open_page("/dashboard/?all=1")
-    page.evaluate(WORKER_IS_READY)
+@in_every_way
+def test_the_app_can_be_installed_and_goes_on_after_a_lost_connection(open_page: OpenPage, way: WayOfUse) -> None:
+    page = open_page("/dashboard/?all=1", **way.options)
+    if way is not NO_SCRIPTS:
+        page.evaluate(WORKER_IS_READY)
     devtools = page.context.new_cdp_session(page)
-
     manifest = devtools.send("Page.getAppManifest")
     assert manifest["errors"] == []
     assert manifest["url"].endswith("/app.webmanifest")
@@ -22,16 +25,17 @@ def test_chromium_offers_to_install_the_app(open_page: OpenPage) -> None:
     errors = [error["errorId"] for error in devtools.send("Page.getInstallabilityErrors")["installabilityErrors"]]
     assert errors in ([], ["in-incognito"])
 
-
-def test_without_a_connection_the_app_says_so_and_goes_on_afterwards(open_page: OpenPage, checker: PageChecker) -> None:
-    page = open_page("/dashboard/?all=1")
-    page.evaluate(WORKER_IS_READY)
     page.context.set_offline(True)
-    page.goto("/dashboard/sessions")
-    expect(page.get_by_role("heading", name="No connection")).to_be_visible()
-
-    page.context.set_offline(False)
-    page.get_by_role("link", name="Try again").click()
+    if way is NO_SCRIPTS:  # the browser itself says that there is no connection
+        with pytest.raises(Error, match="ERR_INTERNET_DISCONNECTED"):
+            page.goto("/dashboard/sessions")
+        page.context.set_offline(False)
+        page.goto("/dashboard/sessions")
+    else:
+        page.goto("/dashboard/sessions")
+        expect(page.get_by_role("heading", name="No connection")).to_be_visible()
+        page.context.set_offline(False)
+        way.press(page.get_by_role("link", name="Try again"))
     expect(page.get_by_role("heading", name="Sessions")).to_be_visible()
 
 

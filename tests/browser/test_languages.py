@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -9,6 +11,7 @@ from tests.browser.conftest import OpenPage
 from tests.browser.full_workspace import FullWorkspace
 from tests.browser.page_checks import FIND_OVERFLOW, SCREENS, WIDE, PageChecker
 from tests.browser.test_every_page import OTHER_PAGES, WORKSPACE_PAGES, page_path
+from tests.browser.ways_of_use import WayOfUse, in_every_way
 
 RIGHT_TO_LEFT = "document.documentElement.dir = 'rtl'"
 
@@ -47,16 +50,19 @@ def test_a_page_in_german_passes_the_checks(
     checker.check(page, f"right-to-left-{name}")
 
 
-def test_the_chosen_language_is_kept(open_page: OpenPage) -> None:
-    page = open_page("/dashboard/language", locale="de-DE")
+@in_every_way
+def test_the_chosen_language_is_kept(open_page: OpenPage, full_workspace: FullWorkspace, way: WayOfUse) -> None:
+    page = open_page("/dashboard/language", locale="de-DE", **way.options)
     expect(page.get_by_role("heading", name="Sprache")).to_be_visible()
-    page.get_by_label("Sprache").select_option(label="Español")
-    page.get_by_role("button", name="Speichern").click()
+    way.choose(page.get_by_label("Sprache"), "Español")
+    way.press(page.get_by_role("button", name="Speichern"))
     expect(page.get_by_text("El idioma se ha guardado.")).to_be_visible()
 
-    page.goto("/dashboard/?all=1")
-    expect(page.get_by_role("heading", name="Sus espacios de trabajo")).to_be_visible()
+    page.goto(page_path(full_workspace, "home"))
+    page.evaluate(RIGHT_TO_LEFT)
+    way.press(page.get_by_role("link", name="Calendario").locator("visible=true").first)
+    expect(page).to_have_url(re.compile("/calendar$"))
     page.goto("/dashboard/language")
-    page.get_by_label("Idioma").select_option(value="")
-    page.get_by_role("button", name="Guardar").click()
+    way.choose(page.get_by_label("Idioma"), "Según el navegador")
+    way.press(page.get_by_role("button", name="Guardar"))
     expect(page.get_by_text("Die Sprache ist gespeichert.")).to_be_visible()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.full_workspace import FullWorkspace
-from tests.browser.page_checks import PageChecker
+from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Workspace
+from tests.browser.ways_of_use import NO_SCRIPTS, TOUCH, WayOfUse, in_every_way
+
+ADDRESSES = "links => links.map((link) => link.getAttribute('href'))"
 
 
 def test_a_page_is_opened_by_a_part_of_its_name(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
@@ -21,6 +26,34 @@ def test_a_page_is_opened_by_a_part_of_its_name(open_page: OpenPage, workspace: 
         page.keyboard.type(typed)
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+
+
+@in_every_way
+def test_a_page_that_no_menu_names_is_opened(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
+    """Where there are no keys, a button opens the list of pages; without scripts, the menu and the pages have links."""
+    page = open_page(f"/dashboard/workspaces/{workspace.id}", **way.options)
+    listed, opener = page.get_by_role("dialog"), page.get_by_role("button", name="Go to…")
+    if way is TOUCH:
+        way.press(page.get_by_role("button", name="Menu", exact=True))
+    if way is NO_SCRIPTS:
+        expect(opener).to_be_hidden()
+        way.press(menu_link(page, "Settings"))
+        way.press(page.get_by_role("link", name="See and invite members"))
+    else:
+        way.press(opener)
+        way.press(listed.get_by_role("link", name="Members"))
+    expect(page.get_by_role("heading", name="Members", level=1)).to_be_visible()
+
+
+def test_without_scripts_links_lead_to_every_listed_page(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}", java_script_enabled=False)
+    listed = set(page.locator("#go-to li a").evaluate_all(ADDRESSES))
+    linked = set()
+    for address in page.locator("#menu li a").evaluate_all(ADDRESSES):
+        linked |= set(re.findall(r'<a[^>]* href="([^"]+)"', page.context.request.get(address).text().partition("<main")[2]))
+
+    assert len(listed) == 5
+    assert listed <= linked
 
 
 def test_the_arrow_keys_choose_among_the_pages(open_page: OpenPage, workspace: Workspace) -> None:

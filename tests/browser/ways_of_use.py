@@ -11,9 +11,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.page_checks import PHONE
 
-# Whether the target has the focus, and whether the focus is visible. The parts of a time field are left out: the browser
-# marks their focus itself.
-FOCUS = """target => [target === document.activeElement, document.activeElement.matches("body, input:is([type^=date], [type=month])")
+# Whether the target has the focus, and whether the focus is visible. The parts of a field for a date, a time or a month are
+# left out: the browser marks their focus itself.
+FOCUS = """target => [target === document.activeElement, document.activeElement.matches("body, [type^=date], [type=month]")
   || getComputedStyle(document.activeElement).outlineStyle !== "none"]"""
 COUNT_CLICKS = """document.addEventListener("click", ({ detail }) => {
   if (detail) sessionStorage.clicks = 1 + Number(sessionStorage.clicks ?? 0);
