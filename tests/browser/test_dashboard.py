@@ -11,10 +11,13 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Service, Workspace
-from tests.browser.ways_of_use import TOUCH
+from tests.browser.ways_of_use import KEYBOARD, MOUSE, NO_SCRIPTS, TOUCH, WayOfUse, in_every_way, tab_to_and_press
 from tests.fakes.bluesky import FakeBluesky
 from tests.fakes.receiver import Receiver
 from tests.media.pictures import jpeg
+
+HIDE = "Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })"
+SHOW = "delete document.hidden"
 
 
 def test_posts_are_reviewed_with_keyboard_shortcuts(open_page: OpenPage, workspace: Workspace) -> None:
@@ -148,21 +151,55 @@ def test_the_menu_of_a_phone_leads_to_a_page(open_page: OpenPage, workspace: Wor
     expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
 
 
-def test_home_shows_what_needs_a_person_without_a_reload_while_it_is_seen(open_page: OpenPage, workspace: Workspace) -> None:
-    page = open_page()
+@in_every_way
+def test_home_shows_what_needs_a_person_as_it_happens(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
+    """The page asks again every 20 seconds, but not while nobody sees it or somebody is in it; without scripts, a reload."""
+    page = open_page(**way.options)
     page.clock.install()
     page.goto(f"/dashboard/workspaces/{workspace.id}")
     expect(page.get_by_text("Nothing needs your attention.")).to_be_visible()
     workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
-    page.evaluate("Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })")
-    page.clock.run_for(60_000)
-    assert requests == []
-
-    page.evaluate("delete document.hidden")
+    if way is NO_SCRIPTS:
+        page.reload()
+    elif way in (MOUSE, KEYBOARD):
+        page.evaluate(HIDE) if way is MOUSE else tab_to_and_press(page.get_by_role("link", name="Write a post"), "")
+        page.clock.run_for(60_000)
+        assert requests == []
+        page.evaluate(SHOW) if way is MOUSE else menu_link(page, "Home").focus()
     page.clock.fast_forward(20_000)
-    expect(page.get_by_role("region", name="Needs your attention")).to_contain_text("[sandbox:reject] no")
+    needs = page.get_by_role("region", name="Needs your attention")
+    expect(needs).to_contain_text("[sandbox:reject] no")
+    way.press(needs.get_by_role("link"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Failed")
+
+
+@in_every_way
+def test_the_first_steps_are_taken_from_home(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
+    home = f"/dashboard/workspaces/{workspace.id}"
+    page = open_page(home, **way.options)
+    steps = page.get_by_role("region", name="First steps")
+    expect(steps).to_contain_text("0 of 4 done")
+    way.press(steps.get_by_role("link", name="Choose your time zone"))
+    way.choose(page.get_by_label("Time zone", exact=True), "Berlin")
+    way.press(page.get_by_role("region", name="Workspace").get_by_role("button", name="Save"))
+    expect(page.locator("#messages")).not_to_be_empty()
+    page.goto(home)
+    expect(steps).to_contain_text("1 of 4 done")
+
+
+@in_every_way
+def test_a_lost_account_is_reconnected_from_a_failed_post(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
+    failed = workspace.post("[sandbox:reauth] no", workspace.account("mastodon"))
+    post = f"/dashboard/workspaces/{workspace.id}/posts/{failed['id']}"
+    page = open_page(post, **way.options)
+    expect(page.get_by_text("Mastodon has to be connected again. Then send the post again.")).to_be_visible()
+    way.press(page.get_by_role("link", name="Reconnect Mastodon"))
+    way.press(page.get_by_role("button", name="Check now"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Active")
+    page.goto(post)
+    expect(page.locator("main .primary")).to_have_text("Try again")
 
 
 def expect_waiting(page: Page, count: int) -> None:
