@@ -14,7 +14,7 @@ from tests.browser.conftest import OpenPage, new_context
 from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Service, Workspace
 from tests.browser.test_composer import open_tab
-from tests.browser.ways_of_use import TOUCH
+from tests.browser.ways_of_use import NO_SCRIPTS, TOUCH, WayOfUse, in_every_way
 from tests.media.pictures import jpeg
 
 
@@ -132,43 +132,38 @@ def test_a_lost_session_loses_no_text(
     context.close()
 
 
-def test_a_draft_is_found_again_and_discarded_by_touch(open_page: OpenPage, workspace: Workspace) -> None:
-    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", **TOUCH.options)
-    page.get_by_label("Text for all accounts").fill("On the way to the market")
-    page.locator(".chip", has_text="Mastodon").tap()
+@in_every_way
+def test_a_draft_is_found_again_and_discarded(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", **way.options)
+    text, unfinished = (
+        page.get_by_label("Text for all accounts"),
+        page.locator("summary", has_text="You have 1 unfinished post"),
+    )
+    way.enter(text, "On the way to the market")
+    account = page.get_by_role("checkbox", name="Mastodon")
+    way.check(page.locator(".chip", has_text="Mastodon") if way is TOUCH else account)
+    if way is NO_SCRIPTS:
+        way.press(page.get_by_role("button", name="Save for me only"))
     expect_saved(page)
-    follow_menu_by_touch(page, "Calendar")
-    follow_menu_by_touch(page, "New post")
-    page.get_by_text("You have 1 unfinished post").tap()
-    page.get_by_role("link", name="On the way to the market").tap()
-    expect(page.get_by_label("Text for all accounts")).to_have_value("On the way to the market")
-    expect(page.get_by_role("checkbox", name="Mastodon")).to_be_checked()
+    follow_menu(page, "Calendar", way)
+    follow_menu(page, "New post", way)
+    way.press(unfinished)
+    way.press(page.get_by_role("link", name="On the way to the market"))
+    expect(text).to_have_value("On the way to the market")
+    expect(account).to_be_checked()
 
-    follow_menu_by_touch(page, "New post")
-    page.get_by_text("You have 1 unfinished post").tap()
-    page.get_by_role("button", name="Discard:").tap()
+    follow_menu(page, "New post", way)
+    way.press(unfinished)
+    way.press(page.get_by_role("button", name="Discard:"))
     expect(page.locator("main")).not_to_contain_text("On the way to the market")
 
 
-def follow_menu_by_touch(page: Page, name: str) -> None:
-    page.get_by_role("button", name="Menu", exact=True).tap()
-    menu_link(page, name).tap()
-
-
-def test_without_scripts_a_button_saves_the_draft(open_page: OpenPage, workspace: Workspace) -> None:
-    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", java_script_enabled=False)
-    page.get_by_label("Text for all accounts").fill("Slowly and by hand")
-    page.get_by_role("checkbox", name="Mastodon").check()
-    page.get_by_role("button", name="Save for me only").click()
-    expect_saved(page)
-    menu_link(page, "Calendar").click()
-    page.go_back()
-    expect(page.get_by_label("Text for all accounts")).to_have_value("Slowly and by hand")
-
-    menu_link(page, "New post").click()
-    page.locator("summary", has_text="unfinished post").click()
-    page.get_by_role("button", name="Discard").click()
-    expect(page.locator("main")).not_to_contain_text("Slowly and by hand")
+def follow_menu(page: Page, name: str, way: WayOfUse) -> None:
+    """Open a page by the menu, which a button opens on a phone."""
+    if way is TOUCH:
+        way.press(page.get_by_role("button", name="Menu", exact=True))
+    way.press(menu_link(page, name))
+    expect(page.locator("#menu [aria-current=page]", has_text=name)).to_be_attached()  # the menu of a phone is closed again
 
 
 def test_own_text_returns_when_an_account_is_chosen_again(open_page: OpenPage, workspace: Workspace, tmp_path: Path) -> None:
