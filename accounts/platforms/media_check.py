@@ -173,35 +173,40 @@ def _media_required(platform: str, rules: MediaRules, field: str) -> Issue:
 
 def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
     taken = _rules_by_kind(rules)
-    kinds = [kind for kind in dict.fromkeys(_counted_as(rules, asset) for asset in assets) if taken[kind]]
+    places: dict[MediaKind, list[int]] = {}
+    for place, kind in enumerate(_counted_as(rules, asset) for asset in assets):
+        if taken[kind]:
+            places.setdefault(kind, []).append(place)
+    kinds = [*places]
     if rules.mixed or len(kinds) < 2:
         return []
     message = f"{platform} takes media of one kind in a post, not {' and '.join(f'{_NOUNS[kind]}s' for kind in kinds)}."
     explanation = f"Keep the {_NOUNS[kinds[0]]}s only, or make a post of each kind."
-    return [issue_with_hint("MEDIA_MIXED", field, message, "remove_media", explanation, kinds=kinds)]
+    return [issue_with_hint("MEDIA_MIXED", field, message, "remove_media", explanation, kinds=kinds, places=places)]
 
 
 def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
     """Check the number of media: return the validation issues if there are too many of one kind or in total."""
     limits = {kind: own.max_count for kind, own in _rules_by_kind(rules).items() if own}
+    kinds = [_counted_as(rules, asset) for asset in assets]
     issues = [
-        _too_many(platform, field, kind, count, limits[kind])
-        for kind, count in Counter(_counted_as(rules, asset) for asset in assets).items()
+        _too_many(platform, field, kind, [place for place, each in enumerate(kinds) if each == kind], limits[kind])
+        for kind, count in Counter(kinds).items()
         if kind in limits and count > limits[kind]
     ]
     if not issues and 0 < rules.max_count < len(assets):
-        issues.append(_too_many(platform, field, None, len(assets), rules.max_count))
+        issues.append(_too_many(platform, field, None, range(len(assets)), rules.max_count))
     return issues
 
 
-def _too_many(platform: str, field: str, kind: MediaKind | None, count: int, limit: int) -> Issue:
-    noun = _NOUNS[kind] if kind else "file"
+def _too_many(platform: str, field: str, kind: MediaKind | None, places: Sequence[int], limit: int) -> Issue:
+    """Return the validation issue of too many media of a kind, or in total; `places` are their indexes in the post."""
+    count, noun = len(places), _NOUNS[kind] if kind else "file"
     has, takes = number_with_noun(count, noun), number_with_noun(limit, noun)
     message = f"There are {has}; {platform} takes {takes} in a post."
     explanation = f"Keep {takes}, or make another post of the rest."
-    return issue_with_hint(
-        "MEDIA_TOO_MANY", field, message, "remove_media", explanation, kind=kind or "file", count=count, limit=limit
-    )
+    facts: dict[str, Any] = {"kind": kind or "file", "count": count, "limit": limit, "surplus": places[limit:]}
+    return issue_with_hint("MEDIA_TOO_MANY", field, message, "remove_media", explanation, **facts)
 
 
 def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:

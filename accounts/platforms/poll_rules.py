@@ -36,3 +36,9 @@ class PollRules:
     def allows_multiple_answers(self) -> bool:
         """Return whether these PollRules let a voter choose several answers."""
         return "multiple" in self.switches
+
+    def nearest_duration(self, minutes: float) -> int:
+        """Return the duration in minutes that these PollRules allow and that is the nearest below or above `minutes`."""
+        step = self.duration_step_minutes
+        shortest = -(-self.min_duration_minutes // step) * step
+        return int(min(max(shortest, minutes), self.max_duration_minutes) // step) * step

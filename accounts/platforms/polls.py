@@ -126,29 +126,31 @@ def _choice_issues(platform: str, rules: PollRules, choices: Any, where: str) ->
     issues, earlier = [], set[str]()
     for index, choice in enumerate(choices):
         if isinstance(choice, str) and len(choice) <= MAX_CHOICE_TEXT:
-            issues += _one_choice_issues(platform, rules, choice, index, earlier, f"{where}[{index}]")
+            removable = len(choices) > rules.min_choices
+            issues += _one_choice_issues(platform, rules, choice, index, earlier, f"{where}[{index}]", removable=removable)
             earlier.add(choice.strip())
     return issues
 
 
 def _one_choice_issues(
-    platform: str, rules: PollRules, choice: str, index: int, earlier: set[str], where: str
+    platform: str, rules: PollRules, choice: str, index: int, earlier: set[str], where: str, *, removable: bool
 ) -> list[Issue]:
     subject = f"Choice {index + 1} of the poll"
+    facts: dict[str, Any] = {"subject": subject, "removable": removable}
     if not choice.strip():
         advice = "Write a text, or leave the choice out."
-        return [issue_with_hint("POLL_CHOICE_EMPTY", where, f"{subject} is empty.", "write_text", advice, subject=subject)]
+        return [issue_with_hint("POLL_CHOICE_EMPTY", where, f"{subject} is empty.", "write_text", advice, **facts)]
     if rules.distinct and choice.strip() in earlier:
         message = f"{subject} repeats an earlier one, which {platform} refuses."
         advice = "Write another text, or leave the choice out."
-        return [issue_with_hint("POLL_CHOICE_REPEATED", where, message, "write_text", advice, subject=subject)]
+        return [issue_with_hint("POLL_CHOICE_REPEATED", where, message, "write_text", advice, **facts)]
     length, most = rules.count(choice), rules.max_choice_length
     if length <= most:
         return []
     shorter = cut_to_limit(choice, most, rules.count, length)
     message = f"{subject} counts {length} {rules.counted_as}; {platform} takes {most}."
     explanation = f"The choice cut at a word within {most} {rules.counted_as}."
-    facts: dict[str, Any] = {"subject": subject, "length": length, "unit": rules.counted_as, "limit": most}
+    facts |= {"length": length, "unit": rules.counted_as, "limit": most}
     return [issue_with_hint("POLL_CHOICE_TOO_LONG", where, message, "replace_text", explanation, shorter, **facts)]
 
 

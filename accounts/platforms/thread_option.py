@@ -73,15 +73,14 @@ def thread_issues(
         if index >= rules.max_segments - 1 or len(segment) > MAX_SEGMENT_LENGTH:
             continue
         where, subject = f"{field}.{OPTION_NAME}[{index}].text", f"Segment {index + 2}"
+        facts: dict[str, Any] = {"subject": subject, "removable": True}
         if not segment.strip():
             advice = "Write a text, or leave the segment out."
-            issues.append(
-                issue_with_hint("TEXT_REQUIRED", where, f"{subject} is empty.", "write_text", advice, subject=subject)
-            )
+            issues.append(issue_with_hint("TEXT_REQUIRED", where, f"{subject} is empty.", "write_text", advice, **facts))
         elif rules.distinct and segment in earlier:
             message = f"{subject} repeats an earlier one, which {platform} refuses."
             advice = "Write another text, or leave the segment out."
-            issues.append(issue_with_hint("SEGMENT_REPEATED", where, message, "write_text", advice, subject=subject))
+            issues.append(issue_with_hint("SEGMENT_REPEATED", where, message, "write_text", advice, **facts))
         issues += length_issues(platform, capabilities.text, segment, where, options, cached, subject=subject)
         earlier.add(segment)
     return issues

@@ -13,8 +13,8 @@ from django.utils.translation import ngettext
 from accounts.dashboard.issue_sentences import advice_sentence, issue_sentence
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
-from posts.dashboard.composer_content import has_repair_button, issue_key
 from posts.dashboard.crop_offers import CropOffer, find_crop_that_repairs_issue
+from posts.dashboard.issue_repairs import IssueRepair, repairs_of_issue
 from posts.dashboard.post_preview import PostPreview, preview_post
 from posts.dashboard.shown_groups import ShownAsset
 from posts.validation import TargetValidation
@@ -25,14 +25,18 @@ NEAR_LIMIT_PERCENT = 90
 
 @dataclass(frozen=True)
 class ShownIssue:
-    """A validation issue in what the composer shows of the checks: in sentences, and with a button if one can repair it."""
+    """A validation issue in what the composer shows of the checks: in sentences, with the buttons that repair it."""
 
     issue: Issue
     sentence: str
     advice: str
-    name: str
-    repairable: bool
+    repairs: list[IssueRepair]
     crop: CropOffer | None = None
+
+    @property
+    def concerns_all_accounts(self) -> bool:
+        """Return whether repairing this ShownIssue changes the post of all accounts, which have the same media."""
+        return self.issue.field.startswith("media")
 
 
 @dataclass(frozen=True)
@@ -105,8 +109,7 @@ def _prepare_check(found: TargetValidation, pictures: list[ShownAsset], room: in
             issue,
             issue_sentence(issue, preview.label),
             advice_sentence(issue),
-            issue_key(issue),
-            has_repair_button(issue),
+            repairs_of_issue(issue, pictures),
             find_crop_that_repairs_issue(issue, pictures),
         )
         for issue in found.issues

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +11,6 @@ from typing import Any
 from django.http import QueryDict
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.issues import Issue
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Capabilities
 from posts.content import own_scheduled_at
@@ -21,13 +20,6 @@ from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.dashboard.thread_fields import thread_of_form
 from posts.models import PostGroup
 from posts.tags import tags_of_metadata
-from posts.validation import Validation
-
-SET, REMOVE_MEDIA, REMOVE_OPTION = (
-    ("replace_text", "set_option"),
-    "remove_media",
-    "remove_option",
-)  # repair actions that a button can apply
 
 
 @dataclass
@@ -96,48 +88,38 @@ class ComposerContent:
             place = self.media_ids.index(media_id)
             self.media.insert(max(place + places, 0), self.media.pop(place))
 
-    def repair_issue(self, issue: Issue) -> None:
-        """Correct a validation issue in the composer's content, if its suggested repair is one that a button can make."""
-        hint = issue.repair_hint
-        if hint is None or not has_repair_button(issue):
-            return
-        *steps, last = re.findall(r"\w+", hint.field)
-        place: Any = self.request_fields
+    def set_field(self, path: str, value: Any) -> None:
+        """Set the field of the composer's content at the path of a validation issue, such as `targets[0].text`."""
+        holder, last = self._holder_of_field(path)
+        holder[last] = value
+
+    def remove_field(self, path: str) -> None:
+        """Remove what is at the path of a validation issue from the composer's content; also an option that becomes empty."""
+        holder, last = self._holder_of_field(path)
+        del holder[last]
+        if not holder and isinstance(last, int) and ".options." in path:
+            self.remove_field(path.removesuffix(f"[{last}]"))
+
+    def shorten_list(self, path: str, length: int) -> None:
+        """Keep only the first entries of the list at the path of a validation issue, such as the choices of a poll."""
+        holder, last = self._holder_of_field(path)
+        del holder[last][length:]
+
+    def remove_media_at(self, places: Collection[int]) -> None:
+        """Remove several of the composer's attached media assets; `places` are their indexes."""
+        self.media = [each for place, each in enumerate(self.media) if place not in places]
+
+    def _holder_of_field(self, path: str) -> tuple[Any, Any]:
+        """Return the object or list of the composer's content that has the field at a path, and the field's name or index."""
+        *steps, last = (int(step) if step.isdecimal() else step for step in re.findall(r"\w+", path))
+        holder: Any = self.request_fields
         for step in steps:
-            place = place[int(step) if isinstance(place, list) else step]
-        if hint.action == REMOVE_MEDIA:
-            del place[int(last)]
-        elif hint.action == REMOVE_OPTION:
-            del place[last]
-        else:
-            place[int(last) if isinstance(place, list) else last] = hint.value
+            holder = holder[step]
+        return holder, last
 
     @property
     def media_ids(self) -> list[str]:
         return [each["media_id"] for each in self.media]
-
-
-def has_repair_button(issue: Issue) -> bool:
-    """Return whether a button of the composer can repair this validation issue of a post.
-
-    Buttons can set a value, and remove an asset or option.
-    """
-    hint = issue.repair_hint
-    if hint is None:
-        return False
-    if hint.action in SET:
-        return hint.value is not None
-    return hint.action == REMOVE_OPTION or (hint.action == REMOVE_MEDIA and hint.field.endswith("]"))
-
-
-def find_issue(validation: Validation, name: str) -> Issue | None:
-    """Return the issue of the composer's content that a clicked repair button names, or None if the issue is gone."""
-    return next((issue for issue in validation.all_issues if issue_key(issue) == name), None)
-
-
-def issue_key(issue: Issue) -> str:
-    """Return the identifier, made of field and code, by which the composer's repair buttons name a validation issue."""
-    return f"{issue.field}|{issue.code}"
 
 
 def capabilities_of_account(account: ConnectedAccount) -> Capabilities:

@@ -21,11 +21,12 @@ from posts.dashboard.account_tabs import AccountTab, account_tab
 from posts.dashboard.account_times import AccountTimes
 from posts.dashboard.checked_content import CheckedTarget, prepare_checks_for_display
 from posts.dashboard.chosen_slot import ChosenSlot
-from posts.dashboard.composer_content import ComposerContent, capabilities_of_account, find_issue
+from posts.dashboard.composer_content import ComposerContent, capabilities_of_account
 from posts.dashboard.composer_media import ComposerMedia
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import validated_page_input
 from posts.dashboard.insertable_texts import InsertableTexts
+from posts.dashboard.issue_repairs import find_repair
 from posts.dashboard.people_to_mention import PeopleToMention
 from posts.dashboard.refusal_forecast import sentence_if_caps_refuse
 from posts.dashboard.submit_buttons import SubmitButton, submit_buttons
@@ -93,11 +94,12 @@ class Composer:
         return composer
 
     def repair_issue(self, name: str) -> None:
-        """Repair a validation issue in the composer's state as its hint suggests; do nothing if the issue is gone."""
-        issue = find_issue(self.validation, name) if self.validation else None
-        if issue is None:
+        """Repair a validation issue in the composer's state as the clicked button says; do nothing if the issue is gone."""
+        found = find_repair(self.validation.all_issues, self.media.attached_assets, name) if self.validation else None
+        if found is None:
             return
-        self.content.repair_issue(issue)
+        issue, repair = found
+        repair.change(self.media)
         if issue.field.startswith("targets["):
             self.focus = self.content.account_ids[int(issue.field.removeprefix("targets[").partition("]")[0])]
         self.__dict__.pop("validation", None)

@@ -1,0 +1,131 @@
+"""The repairs of validation issues that the composer offers as buttons; each changes the content, and keeps all the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from django.utils.translation import gettext as _
+
+from accounts.dashboard.amounts import minutes_in_words
+from accounts.dashboard.issue_nouns import KIND_PLURALS, file_count_in_words
+from accounts.dashboard.issue_sentences import advice_sentence
+from accounts.platforms.issues import Issue
+from posts.dashboard.composer_content import ComposerContent
+from posts.dashboard.composer_media import ComposerMedia
+from posts.dashboard.shown_groups import ShownAsset
+
+SET_ACTIONS = ("replace_text", "set_option")  # of repair hints whose value is written into their field
+
+
+@dataclass(frozen=True)
+class IssueRepair:
+    """A repair of a validation issue: the name and label of its button in the composer, and the change that it makes.
+
+    `note` says beside the button what the label does not say.
+    """
+
+    name: str
+    label: str
+    change: Callable[[ComposerMedia], None]
+    note: str = ""
+
+
+def repairs_of_issue(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
+    """Return the repairs of a validation issue that the composer offers; `pictures` are the post's attached media."""
+    if issue.repair_hint is None:
+        return []
+    return _REPAIRS_BY_CODE.get(issue.code, _suggested_repair)(issue, pictures)
+
+
+def find_repair(issues: Sequence[Issue], pictures: Sequence[ShownAsset], name: str) -> tuple[Issue, IssueRepair] | None:
+    """Return the repair that a clicked button of the composer names, with its issue; None if the issue is gone."""
+    found = ((issue, repair) for issue in issues for repair in repairs_of_issue(issue, pictures))
+    return next(((issue, repair) for issue, repair in found if repair.name == name), None)
+
+
+def _repair(
+    issue: Issue, label: str, change: Callable[[ComposerContent], None], choice: str = "", note: str = ""
+) -> IssueRepair:
+    """Return a repair that changes the composer's content; `choice` tells it from the other repairs of the issue."""
+    name = f"{issue.field}|{issue.code}" + (f"|{choice}" if choice else "")
+    return IssueRepair(name, label, lambda media: change(media.content), note)
+
+
+def _suggested_repair(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
+    """Return the repair that an issue's hint describes: a value to set, or an asset or option to remove."""
+    hint, advice = issue.repair_hint, advice_sentence(issue)
+    if hint is None:
+        return []
+    if hint.action in SET_ACTIONS and hint.value is not None:
+        change = partial(ComposerContent.set_field, path=hint.field, value=hint.value)
+        if hint.action == "replace_text":
+            return [_repair(issue, _("Shorten"), change, note=advice)]
+        return [_repair(issue, advice, change)]
+    if hint.action == "remove_option" or (hint.action == "remove_media" and hint.field.endswith("]")):
+        return [_repair(issue, advice, partial(ComposerContent.remove_field, path=hint.field))]
+    return []
+
+
+def _keep_fewer_media(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
+    kind, limit, surplus = issue.facts["kind"], issue.facts["limit"], issue.facts["surplus"]
+    label = _("Keep only the first %(files)s") % {"files": file_count_in_words(kind, limit)}
+    return [_repair(issue, label, partial(ComposerContent.remove_media_at, places=surplus), f"{kind}:{limit}")]
+
+
+def _keep_media_of_one_kind(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
+    places = issue.facts["places"]
+    repairs = []
+    for kept in places:
+        others = [place for kind, own in places.items() if kind != kept for place in own]
+        label = _("Keep only the %(kind)s") % {"kind": KIND_PLURALS[kept]}
+        change = partial(ComposerContent.remove_media_at, places=others)
+        repairs.append(_repair(issue, label, change, "-".join([kept, *places])))
+    return repairs
+
+
+def _remove_poll_or_media(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
+    remove_media = partial(ComposerContent.remove_media_at, places=range(len(pictures)))
+    return [
+        _repair(issue, _("Remove the poll"), partial(ComposerContent.remove_field, path=issue.field), "poll"),
+        _repair(issue, _("Remove all media"), remove_media, "media"),
+    ]
+
+
+def _correct_choice_count(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
+    most = issue.facts["most"]
+    if issue.facts["count"] > most:
+        label = _("Keep only the first %(number)d choices") % {"number": most}
+        return [_repair(issue, label, partial(ComposerContent.shorten_list, path=issue.field, length=most))]
+    poll = issue.field.rpartition(".")[0]
+    remove = partial(ComposerContent.remove_field, path=poll)
+    return [_repair(issue, _("Remove the poll"), remove, note=advice_sentence(issue))]
+
+
+def _correct_poll_duration(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
+    minutes = issue.facts["rules"].nearest_duration(issue.facts["minutes"])
+    label = _("Set the duration to %(duration)s") % {"duration": minutes_in_words(minutes)}
+    return [_repair(issue, label, partial(ComposerContent.set_field, path=issue.field, value=minutes))]
+
+
+def _remove_part(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
+    """Return the repair that removes a part of a thread or a choice of a poll, if the post may be without it."""
+    if not issue.facts.get("removable"):
+        return []
+    path = issue.field.removesuffix(".text")
+    label = _("Remove the choice") if issue.code.startswith("POLL_") else _("Remove the part")
+    return [_repair(issue, label, partial(ComposerContent.remove_field, path=path))]
+
+
+_REPAIRS_BY_CODE: dict[str, Callable[[Issue, Sequence[ShownAsset]], list[IssueRepair]]] = {
+    "MEDIA_TOO_MANY": _keep_fewer_media,
+    "MEDIA_MIXED": _keep_media_of_one_kind,
+    "POLL_WITH_MEDIA": _remove_poll_or_media,
+    "POLL_CHOICE_COUNT": _correct_choice_count,
+    "POLL_DURATION": _correct_poll_duration,
+    "POLL_CHOICE_EMPTY": _remove_part,
+    "POLL_CHOICE_REPEATED": _remove_part,
+    "TEXT_REQUIRED": _remove_part,
+    "SEGMENT_REPEATED": _remove_part,
+}

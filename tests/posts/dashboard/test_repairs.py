@@ -1,0 +1,181 @@
+"""The composer: each problem that a button can mend is mended by it, and everything else stays as it was."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from media.models import MediaAsset
+from tests.factories import AccountFactory, MediaAssetFactory
+from tests.posts.dashboard.dashboard import Dashboard, fields, typed, words
+from workspaces.models import Workspace
+
+
+@pytest.fixture
+def bluesky(workspace: Workspace) -> ConnectedAccount:
+    return AccountFactory(workspace=workspace, platform="bluesky")
+
+
+@pytest.fixture
+def x(workspace: Workspace) -> ConnectedAccount:
+    return AccountFactory(workspace=workspace, platform="x")
+
+
+def pictures_of(workspace: Workspace, count: int) -> list[MediaAsset]:
+    return [MediaAssetFactory(workspace=workspace, filename=f"{number}.jpg") for number in range(count)]
+
+
+def video_of(workspace: Workspace) -> MediaAsset:
+    return MediaAssetFactory(workspace=workspace, kind="video", mime_type="video/mp4", duration_ms=5000, filename="film.mp4")
+
+
+def poll_of(account: ConnectedAccount, choices: list[str], minutes: int = 60) -> dict[str, Any]:
+    return {f"{account.id}-poll.choices": "\n".join(choices), f"{account.id}-poll.duration_minutes": str(minutes)}
+
+
+def repairs_on(page: Any) -> dict[str, str]:
+    """The buttons that repair something: their values by their labels."""
+    found = re.findall(r'<button[^>]*value="(repair:[^"]+)"[^>]*>([^<]+)<', page.content.decode())
+    return {html.unescape(label): html.unescape(value) for value, label in found}
+
+
+def press(dashboard: Dashboard, label: str, *accounts: ConnectedAccount, **content: Any) -> Any:
+    """Press the button with this label on the composer's page after a check of the content."""
+    checked = dashboard.compose("check", *accounts, **content)
+    assert "problem" in words(checked)
+    return dashboard.compose(repairs_on(checked)[label], *accounts, **content)
+
+
+def test_too_many_pictures_become_as_many_as_each_platform_takes(
+    dashboard: Dashboard, workspace: Workspace, bluesky: ConnectedAccount
+) -> None:
+    pinterest = AccountFactory(workspace=workspace, platform="pinterest")
+    ids = [each.id for each in pictures_of(workspace, 6)]
+    content = {"media": ids, "extra": {f"alt-{ids[1]}": "The second", f"{pinterest.id}-board": "News"}}
+    checked = dashboard.compose("check", bluesky, pinterest, **content)
+    assert set(repairs_on(checked)) == {"Keep only the first 4 images", "Keep only the first 5 images"}
+    assert "This changes the post for all accounts." in words(checked)
+
+    five = press(dashboard, "Keep only the first 5 images", bluesky, pinterest, **content)
+    four = press(dashboard, "Keep only the first 4 images", bluesky, pinterest, **content)
+
+    assert (fields(five, "media"), fields(four, "media")) == (ids[:5], ids[:4])
+    assert typed(four, f"alt-{ids[1]}") == "The second"
+    assert typed(four, "text") == "Hello"
+    assert "Valid for all accounts." in words(four)
+
+
+def test_pictures_beside_too_many_videos_stay(dashboard: Dashboard, workspace: Workspace) -> None:
+    instagram = AccountFactory(workspace=workspace, platform="instagram")
+    videos = [video_of(workspace) for _ in range(10)]
+    picture = MediaAssetFactory(workspace=workspace)
+    ids = [videos[0].id, picture.id, *(each.id for each in videos[1:])]
+
+    page = press(dashboard, "Keep only the first 10 files", instagram, media=ids)
+
+    assert fields(page, "media") == ids[:10]
+    assert "Valid for this account." in words(page)
+
+
+@pytest.mark.parametrize("kept", ["images", "videos"])
+def test_of_pictures_and_a_video_one_kind_is_kept(
+    dashboard: Dashboard, workspace: Workspace, bluesky: ConnectedAccount, kept: str
+) -> None:
+    first, last = pictures_of(workspace, 2)
+    ids = [first.id, video_of(workspace).id, last.id]
+
+    page = press(dashboard, f"Keep only the {kept}", bluesky, media=ids)
+
+    assert fields(page, "media") == ([first.id, last.id] if kept == "images" else [ids[1]])
+    assert "Valid for this account." in words(page)
+
+
+@pytest.mark.parametrize(
+    ("platform", "minutes", "words_of_label", "mended"),
+    [
+        ("x", 20_000, "7 days", "10080"),
+        ("x", 2, "5 minutes", "5"),
+        ("discord", 100, "1 hour", "60"),
+        ("discord", 50_000, "32 days", "46080"),
+    ],
+)
+def test_the_duration_of_a_poll_becomes_one_that_the_platform_has(
+    dashboard: Dashboard, workspace: Workspace, platform: str, minutes: int, words_of_label: str, mended: str
+) -> None:
+    account = AccountFactory(workspace=workspace, platform=platform)
+    extra = poll_of(account, ["Tea", "Coffee"], minutes)
+
+    page = press(dashboard, f"Set the duration to {words_of_label}", account, extra=extra)
+
+    assert fields(page, f"{account.id}-poll.duration_minutes") == [mended]
+    assert typed(page, f"{account.id}-poll.choices") == "Tea\nCoffee"
+    assert "Valid for this account." in words(page)
+
+
+def test_too_many_choices_of_a_poll_become_fewer(dashboard: Dashboard, x: ConnectedAccount) -> None:
+    page = press(dashboard, "Keep only the first 4 choices", x, extra=poll_of(x, ["1", "2", "3", "4", "5", "6"]))
+
+    assert typed(page, f"{x.id}-poll.choices") == "1\n2\n3\n4"
+    assert "Valid for this account." in words(page)
+
+
+def test_a_poll_with_too_few_choices_is_removed(dashboard: Dashboard, x: ConnectedAccount) -> None:
+    page = press(dashboard, "Remove the poll", x, extra=poll_of(x, ["Tea"]) | {f"{x.id}-reply_settings": "following"})
+
+    assert typed(page, f"{x.id}-poll.choices") == ""
+    assert 'value="following" selected' in page.content.decode()
+    assert "Valid for this account." in words(page)
+
+
+def test_a_poll_or_the_media_is_removed_where_they_cannot_be_together(
+    dashboard: Dashboard, workspace: Workspace, x: ConnectedAccount
+) -> None:
+    [picture] = pictures_of(workspace, 1)
+    content = {"media": [picture.id], "extra": poll_of(x, ["Tea", "Coffee"])}
+
+    without_poll = press(dashboard, "Remove the poll", x, **content)
+    without_media = press(dashboard, "Remove all media", x, **content)
+
+    assert (typed(without_poll, f"{x.id}-poll.choices"), fields(without_poll, "media")) == ("", [picture.id])
+    assert (typed(without_media, f"{x.id}-poll.choices"), fields(without_media, "media")) == ("Tea\nCoffee", [])
+    assert "Valid for this account." in words(without_poll)
+    assert "Valid for this account." in words(without_media)
+
+
+def test_a_choice_that_repeats_another_is_removed_if_enough_remain(dashboard: Dashboard, workspace: Workspace) -> None:
+    mastodon = AccountFactory(workspace=workspace, platform="mastodon")
+
+    page = press(dashboard, "Remove the choice", mastodon, extra=poll_of(mastodon, ["Tea", "Coffee", "Tea"]))
+
+    assert typed(page, f"{mastodon.id}-poll.choices") == "Tea\nCoffee"
+    assert "Valid for this account." in words(page)
+    two = dashboard.compose("check", mastodon, extra=poll_of(mastodon, ["Tea", "Tea"]))
+    assert repairs_on(two) == {}
+
+
+def test_an_empty_part_of_a_thread_is_removed(dashboard: Dashboard, bluesky: ConnectedAccount) -> None:
+    page = press(dashboard, "Remove the part", bluesky, extra={f"thread-{bluesky.id}": ["", "And more"]})
+    assert typed(page, f"thread-{bluesky.id}") == "And more"
+    assert "Valid for this account." in words(page)
+
+    page = press(dashboard, "Remove the part", bluesky, extra={f"thread-{bluesky.id}": [""]})
+    assert f'name="thread-{bluesky.id}"' not in page.content.decode()
+    assert "Valid for this account." in words(page)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["media|MEDIA_TOO_MANY|image:4", "media|MEDIA_MIXED|image-image-video", "targets[0].options.poll|POLL_WITH_MEDIA|x"],
+)
+def test_a_repair_of_an_issue_that_is_gone_changes_nothing(
+    dashboard: Dashboard, workspace: Workspace, bluesky: ConnectedAccount, name: str
+) -> None:
+    ids = [each.id for each in pictures_of(workspace, 2)]
+
+    page = dashboard.compose(f"repair:{name}", bluesky, media=ids)
+
+    assert fields(page, "media") == ids
