@@ -14,6 +14,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
 from accounts.platforms.media_check import asset_issues, media_list_and_alt_text_issues
+from accounts.platforms.option_media import option_media_issues
 from accounts.platforms.polls import is_reported_by_poll_issues, poll_choices_in_options, poll_in_options, poll_issues
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.schemas import schema_violations
@@ -200,6 +201,7 @@ def _target_issues(target: TargetToValidate, path: str, earlier: Mapping[Content
         *poll_issues(name, capabilities, options, where, with_media=with_media),
         *_media_issues(target),
         *_option_issues(target, where),
+        *option_media_issues(capabilities.option_media, options, [each.media_info for each in target.media], where),
         *link_card_issues(name, capabilities, options, where, with_media=with_media),
         *_repeat_issues(target, path, earlier),
     ]

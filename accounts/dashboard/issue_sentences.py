@@ -174,6 +174,12 @@ def _choice_count_advice(facts: IssueFacts) -> str:
     return _("Offer %(most)d choices.") % facts
 
 
+def _leave_option_out(facts: IssueFacts) -> str:
+    if facts["option"] == "post_type":
+        return _("Make it an ordinary post")
+    return _("Leave out “%(option)s”") % {"option": option_display_name(facts["option"])}
+
+
 def _kind_not_accepted(label: str, facts: IssueFacts) -> str:
     return _(facts["because"]) if facts["because"] else str(KIND_NOT_ACCEPTED_SENTENCES[facts["kind"]] % {"platform": label})
 
@@ -247,6 +253,7 @@ _SENTENCES: dict[str, Callable[[str, IssueFacts], str]] = {
     ),
     "MEDIA_TOO_MANY": _too_many,
     "OPTIONS_INVALID": _invalid_option,
+    "OPTION_NOT_WITH_MEDIA": lambda label, facts: _(facts["because"]),
 }
 _ADVICE: dict[str, Callable[[IssueFacts], str]] = {
     "MEDIA_TOO_LARGE": _compress,
@@ -258,6 +265,7 @@ _ADVICE: dict[str, Callable[[IssueFacts], str]] = {
         _("Make it %(duration)s long or longer.") % {"duration": seconds_in_words(facts["seconds"])}
     ),
     "POLL_CHOICE_COUNT": _choice_count_advice,
+    "OPTION_NOT_WITH_MEDIA": _leave_option_out,
     "MEDIA_REQUIRED": lambda facts: _("Attach %(media)s.") % {"media": _kinds(facts, _("or"), KIND_WITH_ARTICLE)},
 }
 # Sentences without numbers. The messages of all other codes name neither a platform nor a unit, and are shown as they are.

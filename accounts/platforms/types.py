@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
+from accounts.platforms.option_media import OptionMediaRule
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_rules import ThreadRules
@@ -116,6 +117,7 @@ class Capabilities:
     not_possible: tuple[str, ...] = ()
     finds_people: bool = False  # whether the adapter has `Platform.find_people`
     media_for_options: Callable[[Mapping[str, Any]], MediaRules] | None = None  # the media rules with a target's options
+    option_media: tuple[OptionMediaRule, ...] = ()  # options that need certain media
     withheld_options: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
 
     def media_rules_for_options(self, options: Mapping[str, Any]) -> MediaRules:
@@ -212,8 +214,7 @@ def _closed() -> AbstractContextManager[BinaryIO]:
 class Content:
     """Dataclass of what an adapter publishes to one account: the text, media and options of the post.
 
-    `key` is the target's id, the same at every attempt; `attempt` counts from 1 since the release or the last retry.
-    `media` is in the order in which it is shown.
+    `key` is the target's id. `attempt` counts from 1 since the release or the last retry. `media` is in the order shown.
     """
 
     key: str
@@ -236,13 +237,12 @@ class Published:
 class Progress:
     """Dataclass of the stored progress of publishing: the adapter's next step, and the data that this step needs.
 
-    `phase` names the next step. `state` is what the adapter needs for it, which nobody else reads (ids and frozen records,
-    never bytes). `ready_at` postpones the step (a platform that transcodes). After an attempt of a phase in the platform's
-    `irreversible`, the phase is repeated only if `Platform.find_possibly_published_post` allows it.
+    `phase` names the next step. `state` is read only by the adapter (ids and frozen records, never bytes). `ready_at`
+    postpones the step. A phase in the platform's `irreversible` is repeated only if `find_possibly_published_post` allows it.
 
     `segments` are the platform's references to a thread's published posts, in order; with any, publishing never begins again
-    at the first post. `accepted`: only the platform itself can still reject the post. `published` is the published post, if
-    only a later addition such as the first comment is still missing, which may fail.
+    at the first post. `accepted`: only the platform can still reject the post. `published` is the published post, if only a
+    later addition such as the first comment is missing, which may fail.
     """
 
     phase: str

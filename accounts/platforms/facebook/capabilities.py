@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.option_media import OptionMediaRule
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
@@ -79,6 +80,26 @@ CAPABILITIES = Capabilities(
         gettext_noop("A scheduled post is not shown in Facebook's own planner: this service stores it until its time."),
     ),
     options=OPTIONS,
+    option_media=(
+        OptionMediaRule(
+            "post_type",
+            gettext_noop("A reel is one video of 3 to 90 seconds."),
+            ("video",),
+            value="reel",
+            min_seconds=3,
+            max_seconds=90,
+        ),
+        OptionMediaRule(
+            "post_type",
+            gettext_noop("A story is one photo, or one video of 3 to 60 seconds."),
+            ("image", "video"),
+            value="story",
+            min_seconds=3,
+            max_seconds=60,
+        ),
+        OptionMediaRule("link", gettext_noop("Facebook shows a link with a preview, or media.")),
+        OptionMediaRule("title", gettext_noop("Only a video has a title."), ("video",)),
+    ),
 )
 
 # Source: developers.facebook.com (pages-api/create-an-app, graph-api/overview/access-levels).

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from accounts.platforms.errors import ContentRejected
+from accounts.platforms.facebook.capabilities import CAPABILITIES
+from accounts.platforms.option_media import check_options_against_media
 from accounts.platforms.types import Content
 
 PostKind = Literal["text", "photos", "video", "reel", "photo_story", "video_story"]
 VIDEO_KINDS: frozenset[PostKind] = frozenset({"video", "reel", "video_story"})
 STORY_KINDS: frozenset[PostKind] = frozenset({"photo_story", "video_story"})
-MAX_SECONDS: dict[PostKind, int] = {"reel": 90, "video_story": 60}
-MIN_SECONDS = 3
 
 
 def kind_of(content: Content) -> PostKind:
@@ -30,37 +30,11 @@ def check_content(content: Content) -> None:
 
     This is checked before any file is uploaded.
     """
-    post_type, options = content.options.get("post_type", "post"), content.options
-    files = [file.kind for file in content.media]
-    if post_type == "reel" and files != ["video"]:
-        raise ContentRejected("A reel is one video.", suggested_action="Attach one video, or leave `post_type` out.")
-    if post_type == "story" and files not in (["image"], ["video"]):
-        raise ContentRejected(
-            "A story is one photo or one video.", suggested_action="Attach one file, or leave `post_type` out."
-        )
-    if "link" in options and files:
-        raise ContentRejected(
-            "Facebook shows a link with a preview, or media.", suggested_action="Leave the link or the media out."
-        )
-    if "title" in options and files != ["video"]:
-        raise ContentRejected("Only a video has a title.", suggested_action="Leave the title out.")
-    if post_type == "story" and options.keys() & {"first_comment", "title"}:
+    check_options_against_media(content, CAPABILITIES.option_media)
+    options = content.options
+    if options.get("post_type") == "story" and options.keys() & {"first_comment", "title"}:
         raise ContentRejected(
             "A story has no comment and no title.", suggested_action="Leave `first_comment` and `title` out."
         )
-    if not files and not content.text.strip() and "link" not in options:
+    if not content.media and not content.text.strip() and "link" not in options:
         raise ContentRejected("There is neither text nor media.")
-    _check_length(content)
-
-
-def _check_length(content: Content) -> None:
-    kind = kind_of(content)
-    if kind not in MAX_SECONDS:
-        return
-    milliseconds, longest = content.media[0].duration_ms, MAX_SECONDS[kind]
-    if milliseconds is not None and not MIN_SECONDS * 1000 <= milliseconds <= longest * 1000:
-        name = "reel" if kind == "reel" else "story"
-        raise ContentRejected(
-            f"The video lasts {milliseconds / 1000:g} seconds; a {name} lasts {MIN_SECONDS} to {longest}.",
-            suggested_action=f"Cut it to {longest} seconds, or publish it as a post.",
-        )

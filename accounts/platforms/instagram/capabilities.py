@@ -19,6 +19,7 @@ from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import code_point_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.option_media import OptionMediaRule
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
@@ -108,6 +109,8 @@ def media_rules_for_post_type(options: Mapping[str, Any]) -> MediaRules:
     return _STORY_MEDIA if options.get("post_type") == "story" else _MEDIA
 
 
+_ONLY_REEL = gettext_noop("Only a reel, which is one video, has a cover and can be kept out of the feed.")
+
 CAPABILITIES = Capabilities(
     text=TextRules(
         max_length=2200,
@@ -142,6 +145,18 @@ CAPABILITIES = Capabilities(
         gettext_noop("A scheduled post is not shown in Instagram's own planner: this service stores it until its time."),
     ),
     options=OPTIONS,
+    option_media=(
+        OptionMediaRule("post_type", gettext_noop("A reel is one video."), ("video",), value="reel"),
+        OptionMediaRule(
+            "post_type",
+            gettext_noop("A story is one image, or one video of up to 60 seconds."),
+            ("image", "video"),
+            value="story",
+            max_seconds=60,
+        ),
+        OptionMediaRule("share_to_feed", _ONLY_REEL, ("video",)),
+        OptionMediaRule("thumb_offset", _ONLY_REEL, ("video",)),
+    ),
 )
 
 # Source: developers.facebook.com (development/create-an-app/instagram-use-case, instagram-platform/app-review).

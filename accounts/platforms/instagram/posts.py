@@ -12,6 +12,7 @@ from contextlib import suppress
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, Transient
 from accounts.platforms.http.responses import https_url_or_empty
 from accounts.platforms.instagram import containers
+from accounts.platforms.instagram.capabilities import CAPABILITIES
 from accounts.platforms.instagram.errors import DAILY_LIMIT_CODE, ERRORS, EXPIRED_CONTAINER_CODES, NOT_READY_CODE
 from accounts.platforms.meta.comments import FirstCommentSteps
 from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
@@ -23,10 +24,10 @@ from accounts.platforms.meta.graph import (
     listed_objects,
     time_field_of,
 )
+from accounts.platforms.option_media import check_options_against_media
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadNotPublishedProof
 
 PAGE_SIZE = "50"
-MAX_STORY_SECONDS = 60
 
 FIRST_COMMENT_STEPS = FirstCommentSteps(
     ERRORS,
@@ -75,28 +76,13 @@ def find_possibly_published_post(
 
 def _check(content: Content) -> None:
     """Raise ContentRejected for content that Instagram does not accept, before anything is sent to Instagram."""
-    files, options = [file.kind for file in content.media], content.options
-    post_type = options.get("post_type", "post")
-    if not files:
+    if not content.media:
         raise ContentRejected(
             "Instagram does not accept a post of text alone.", suggested_action="Attach an image or a video."
         )
-    if post_type == "reel" and files != ["video"]:
-        raise ContentRejected("A reel is one video.", suggested_action="Attach one video, or leave `post_type` out.")
-    if post_type == "story" and len(files) != 1:
-        raise ContentRejected("A story is one image or video.", suggested_action="Attach one file.")
-    if post_type == "story" and options.keys() - {"post_type"}:
+    check_options_against_media(content, CAPABILITIES.option_media)
+    if content.options.get("post_type") == "story" and content.options.keys() - {"post_type"}:
         raise ContentRejected("A story has no other options.", suggested_action="Leave them out.")
-    if options.keys() & {"share_to_feed", "thumb_offset"} and files != ["video"]:
-        raise ContentRejected(
-            "Only a reel, which is one video, has `share_to_feed` and `thumb_offset`.", suggested_action="Leave them out."
-        )
-    milliseconds = content.media[0].duration_ms
-    if post_type == "story" and milliseconds is not None and milliseconds > MAX_STORY_SECONDS * 1000:
-        raise ContentRejected(
-            f"The video lasts {milliseconds / 1000:g} seconds; a story lasts {MAX_STORY_SECONDS}.",
-            suggested_action=f"Cut it to {MAX_STORY_SECONDS} seconds.",
-        )
 
 
 def _after_refusal(

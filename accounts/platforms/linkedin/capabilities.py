@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import code_point_length
 from accounts.platforms.linkedin.accounts import is_page_urn
+from accounts.platforms.option_media import OptionMediaRule
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
@@ -108,6 +109,7 @@ CAPABILITIES = Capabilities(
             "pattern": r"\S",
         },
     ),
+    option_media=(OptionMediaRule("article", gettext_noop("A LinkedIn post has media or a link card, but not both.")),),
     # A LinkedIn account may publish about 150 posts a day.
     pace=PostingPace(seconds=720, burst=30),
 )

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import find_link_spans, threads_platform_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.option_media import OptionMediaRule
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_option import thread_texts_schema
 from accounts.platforms.thread_rules import ThreadRules
@@ -64,6 +65,7 @@ CAPABILITIES = Capabilities(
         gettext_noop("Polls are not possible."),
         gettext_noop("Posts of other profiles cannot be replied to, reposted or quoted."),
     ),
+    option_media=(OptionMediaRule("link_attachment", gettext_noop("A Threads post with media shows no link below it.")),),
     options=object_schema(
         reply_control={
             "type": "string",

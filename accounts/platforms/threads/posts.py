@@ -24,6 +24,7 @@ from accounts.platforms.meta.graph import (
     is_same_text,
     time_field_of,
 )
+from accounts.platforms.option_media import check_options_against_media
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
@@ -40,8 +41,7 @@ def check_content_and_return_first_step(account: GraphAccountClient, content: Co
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
     """
     check_thread_segments(content, CAPABILITIES, "Threads")
-    if content.media and "link_attachment" in content.options:
-        raise ContentRejected("A Threads post with media shows no link below it; leave `link_attachment` out.")
+    check_options_against_media(content, CAPABILITIES.option_media)
     attached = content.options.get("link_attachment", "")
     if count_different_links(f"{content.text}\n{attached}") > MAX_LINKS:
         raise ContentRejected(f"Threads accepts {MAX_LINKS} different links in a post, including `link_attachment`.")

@@ -179,3 +179,25 @@ def test_a_repair_of_an_issue_that_is_gone_changes_nothing(
     page = dashboard.compose(f"repair:{name}", bluesky, media=ids)
 
     assert fields(page, "media") == ids
+
+
+def test_a_reel_that_is_a_picture_becomes_an_ordinary_post(dashboard: Dashboard, workspace: Workspace) -> None:
+    instagram = AccountFactory(workspace=workspace, platform="instagram")
+    picture = MediaAssetFactory(workspace=workspace, width=1000, height=1000)
+    content = {"media": [picture.id], "extra": {f"{instagram.id}-post_type": "reel"}}
+    assert "A reel is one video." in words(dashboard.compose("check", instagram, **content))
+
+    page = press(dashboard, "Make it an ordinary post", instagram, **content)
+
+    assert fields(page, "media") == [picture.id]
+    assert 'value="reel" selected' not in page.content.decode()
+    assert "Valid for this account." in words(page)
+
+
+def test_a_title_without_a_video_is_left_out(dashboard: Dashboard, workspace: Workspace) -> None:
+    facebook = AccountFactory(workspace=workspace, platform="facebook")
+
+    page = press(dashboard, "Leave out “Title”", facebook, extra={f"{facebook.id}-title": "Bread"})
+
+    assert fields(page, f"{facebook.id}-title") in ([], [""])
+    assert "Valid for this account." in words(page)

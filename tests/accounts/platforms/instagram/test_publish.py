@@ -102,7 +102,7 @@ def test_a_first_comment_follows_the_post(instagram: Instagram, server: FakeInst
         ("image", {"post_type": "story", "first_comment": "x"}, "no other options"),
         ("image", {"thumb_offset": 5}, "Only a reel"),
         ("image video", {"share_to_feed": True}, "Only a reel"),
-        ("long", {"post_type": "story"}, "lasts 61 seconds"),
+        ("long", {"post_type": "story"}, "of up to 60 seconds"),
     ],
 )
 def test_invalid_combinations_are_refused_before_anything_is_sent(
