@@ -6,13 +6,7 @@ import io
 from fractions import Fraction
 from typing import Literal, get_args
 
-from django.utils.translation import gettext_noop
-from PIL import Image
-
-from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import MAX_WORKING_BYTES
-from media.inspection.image_metadata import exif_orientation
-from media.inspection.images import decode_semaphore, parse_image_layout
+from media.inspection.images import open_still_image
 from media.thumbnail_rendering import ROTATIONS_BY_ORIENTATION, convert_to_srgb
 
 CropPosition = Literal["start", "middle", "end"]  # which part remains: the left or top, the middle, the right or bottom
@@ -35,16 +29,10 @@ def crop_to_ratio(content: bytes, mime_type: str, ratio: float, position: CropPo
     """Return the image in `content` cropped to a ratio, as an encoded file of the same type (PNG for a GIF).
 
     Only the longer side is cut, to a ratio that is not beyond the given one. Raises MediaTypeNotAllowed for an animation, and
-    for an image whose pixels would need more than half of MAX_WORKING_BYTES, since they and a copy are in memory.
+    for an image that is too large to be decoded here.
     """
-    layout = parse_image_layout(content, mime_type)
-    if layout.frames > 1:
-        raise MediaTypeNotAllowed(gettext_noop("An animation cannot be cropped here."))
-    if 2 * layout.working_bytes > MAX_WORKING_BYTES:
-        raise MediaTypeNotAllowed(gettext_noop("The image is too large to be cropped here."))
-    orientation = exif_orientation(layout.exif)
     name = mime_type.removeprefix("image/").upper()
-    with decode_semaphore, Image.open(io.BytesIO(content[: layout.end]), formats=[name]) as image:
+    with open_still_image(content, mime_type) as (image, orientation):
         profile = image.info.get("icc_profile")
         cropped = image.crop(_box(image.size, ratio, position, orientation))
         if cropped.mode == "CMYK":

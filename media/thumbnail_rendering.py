@@ -103,27 +103,31 @@ def _shrink(image: Image.Image, sides: tuple[int, int]) -> Image.Image:
     It is first reduced tile by tile to at least twice that size, so that memory never contains a second copy of all pixels.
     """
     width, height = image.size
-    mode = _mode_of(image)
+    mode = colour_mode_of(image)
     across, down = max(1, width // (2 * sides[0])), max(1, height // (2 * sides[1]))
     columns, rows = across * math.ceil(_TILE / across), down * math.ceil(_TILE / down)
     reduced = Image.new(mode, (math.ceil(width / across), math.ceil(height / down)))
     for top in range(0, height, rows):
         for left in range(0, width, columns):
             tile = image.crop((left, top, min(left + columns, width), min(top + rows, height)))
-            if tile.mode == "I;16":  # Pillow would clip values above 255
-                tile = tile.point(lambda value: value / 256).convert("L")
-            reduced.paste(tile.convert(mode).reduce((across, down)), (left // across, top // down))
+            reduced.paste(convert_to_eight_bits(tile).convert(mode).reduce((across, down)), (left // across, top // down))
     return reduced.resize(sides, Image.Resampling.LANCZOS)
 
 
-def _mode_of(image: Image.Image) -> str:
+def convert_to_eight_bits(image: Image.Image) -> Image.Image:
+    """Return an image, or its part for a thumbnail, with 8 bits per channel: Pillow would clip values above 255."""
+    return image.point(lambda value: value / 256).convert("L") if image.mode == "I;16" else image
+
+
+def colour_mode_of(image: Image.Image) -> str:
+    """Return the colour mode in which an image is resized or encoded, such as for its thumbnail: RGB, RGBA or CMYK."""
     if image.mode == "CMYK":
         return "CMYK"
     return "RGBA" if image.has_transparency_data and image.mode != "I;16" else "RGB"
 
 
 def convert_to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """Convert an image to sRGB before its thumbnail or crop is encoded; invalid colour profiles are ignored."""
+    """Convert an image to sRGB before its thumbnail, crop or JPEG is encoded; invalid colour profiles are ignored."""
     mode = "RGBA" if image.mode == "RGBA" else "RGB"
     if profile:
         try:

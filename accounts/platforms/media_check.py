@@ -84,7 +84,7 @@ def _type_issues(platform: str, rules: MediaRules, own: FileLimits, asset: Media
     taken = [_format(mime_type) for mime_type in own.mime_types]
     message = f"{platform} takes no {_format(asset.mime_type)} files, but {get_text_list(taken, 'and')}."
     hint = _to_video(rules, asset, field) or RepairHint("convert_media", field, f"Convert it to {taken[0]}.")
-    facts = {"format": _format(asset.mime_type), "types": taken}
+    facts = {"format": _format(asset.mime_type), "types": taken, "max_bytes": own.max_bytes}
     return [Issue("MEDIA_TYPE_NOT_TAKEN", "error", field, message, repair_hint=hint, facts=facts)]
 
 
@@ -100,7 +100,7 @@ def _size_issues(platform: str, own: FileLimits, asset: MediaInfo, field: str) -
     if asset.size_bytes <= own.max_bytes:
         return []
     message = f"The file has {asset.size_bytes:,} bytes; {platform} takes {own.max_bytes:,}."
-    facts = {"bytes": asset.size_bytes, "limit": own.max_bytes}
+    facts = {"bytes": asset.size_bytes, "limit": own.max_bytes, "max_bytes": own.max_bytes}
     return [_convert("MEDIA_TOO_LARGE", field, message, f"Compress it to {own.max_bytes:,} bytes or less.", **facts)]
 
 
@@ -122,7 +122,8 @@ def _pixel_issues(platform: str, own: ImageRules, width: int, height: int, field
     factor, message = min(over)
     width, height = max(1, int(width * factor)), max(1, int(height * factor))
     size = f"{width:,} × {height:,} pixels"
-    return [_convert("MEDIA_TOO_MANY_PIXELS", field, message, f"Scale it down to {size}.", width=width, height=height)]
+    facts = {"width": width, "height": height, "max_bytes": own.max_bytes}
+    return [_convert("MEDIA_TOO_MANY_PIXELS", field, message, f"Scale it down to {size}.", **facts)]
 
 
 def _shape_issues(platform: str, own: ImageRules, width: int, height: int, field: str) -> list[Issue]:

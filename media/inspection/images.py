@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from django.utils.translation import gettext_noop
+from PIL import Image
 
 from accounts.platforms.types import MediaKind
 from media.errors import MediaTypeNotAllowed
@@ -46,6 +51,23 @@ def inspect_image(path: Path, mime_type: str) -> InspectedFile:
         width, height = height, width
     kind: MediaKind = "gif" if mime_type == "image/gif" and layout.frames > 1 else "image"
     return InspectedFile(kind, mime_type, width, height)
+
+
+@contextmanager
+def open_still_image(content: bytes, mime_type: str) -> Iterator[tuple[Image.Image, int]]:
+    """Return a context manager that opens an inspected image to make another one of it, and yields its EXIF orientation too.
+
+    Raises MediaTypeNotAllowed for an animation, and for an image whose pixels would need more than half of MAX_WORKING_BYTES,
+    since they and a copy are in memory.
+    """
+    layout = parse_image_layout(content, mime_type)
+    if layout.frames > 1:
+        raise MediaTypeNotAllowed(gettext_noop("An animation cannot be changed here."))
+    if 2 * layout.working_bytes > MAX_WORKING_BYTES:
+        raise MediaTypeNotAllowed(gettext_noop("The image is too large to be changed here."))
+    name = mime_type.removeprefix("image/").upper()
+    with decode_semaphore, Image.open(io.BytesIO(content[: layout.end]), formats=[name]) as image:
+        yield image, exif_orientation(layout.exif)
 
 
 def parse_image_layout(content: bytes, mime_type: str) -> ImageLayout:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from media.services.crop import crop_image
 from media.services.delete import delete_media, mark_media_deleted_in_workspaces_to_purge, purge_deleted_files
 from media.services.describe import set_alt_text
+from media.services.edit_image import convert_image_to_jpeg, crop_image
 from media.services.pending import purge_pending_files
 from media.services.quota import correct_and_yield_wrong_counters
 from media.services.reconcile import find_orphaned_and_missing_files, remove_files_without_row
@@ -12,6 +12,7 @@ from media.services.upload import upload_media
 from media.services.uses import set_media_used_by_post, writes_that_delete_media_uses
 
 __all__ = [
+    "convert_image_to_jpeg",
     "correct_and_yield_wrong_counters",
     "crop_image",
     "delete_media",

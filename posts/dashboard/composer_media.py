@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -17,7 +17,7 @@ from media.cropping import CROP_POSITIONS
 from media.dashboard.library import upload_files_collecting_errors
 from media.models import MediaAsset
 from media.serializers import UploadFromUrlSerializer
-from media.services import crop_image, upload_media
+from media.services import convert_image_to_jpeg, crop_image, upload_media
 from posts.attached_media import workspace_assets_by_id
 from posts.dashboard.composer_content import ComposerContent
 from posts.dashboard.crop_offers import CropOffer, find_crop_of_button
@@ -91,14 +91,22 @@ class ComposerMedia:
         position = next((each for each in CROP_POSITIONS if each == chosen), None)
         if offer is None or position is None:
             return
-        media_id = offer.picture.media_id
+        edit = partial(crop_image, ratio=offer.ratio, position=position)
+        self._replace_by_edited(offer.picture.media_id, edit, _("The image was not cropped."))
+
+    def convert_attached_to_jpeg(self, media_id: str, max_bytes: int, max_size: tuple[int, int] | None) -> None:
+        """Replace an attached image in the composer by a JPEG file of at most this many bytes, width and height."""
+        edit = partial(convert_image_to_jpeg, max_bytes=max_bytes, max_size=max_size)
+        self._replace_by_edited(media_id, edit, _("The image was not converted."))
+
+    def _replace_by_edited(self, media_id: str, edit: Callable[..., MediaAsset], failed: str) -> None:
         try:
-            cropped = crop_image(caller=self.page.caller, media_id=media_id, ratio=offer.ratio, position=position)
+            edited = edit(caller=self.page.caller, media_id=media_id)
         except ApiError as error:
             record_refused_write(self.page, "media.upload", error)
-            self.problems.append(" ".join([_("The image was not cropped."), *error_sentences(error)]))
+            self.problems.append(" ".join([failed, *error_sentences(error)]))
             return
-        self.content.replace_media(media_id, cropped.id)
+        self.content.replace_media(media_id, edited.id)
         self._load_assets()
 
     def show_library_from(self, cursor: str = "") -> None:

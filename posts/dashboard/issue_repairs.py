@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,10 +13,12 @@ from accounts.dashboard.amounts import minutes_in_words
 from accounts.dashboard.issue_nouns import KIND_PLURALS, file_count_in_words
 from accounts.dashboard.issue_sentences import advice_sentence
 from accounts.platforms.issues import Issue
+from media.models import MediaAsset
 from posts.dashboard.composer_content import ComposerContent
 from posts.dashboard.composer_media import ComposerMedia
 from posts.dashboard.shown_groups import ShownAsset
 
+ATTACHED_FILE = re.compile(r"media\[(\d+)\]")  # the path of an issue of one file
 SET_ACTIONS = ("replace_text", "set_option")  # of repair hints whose value is written into their field
 
 
@@ -49,8 +52,11 @@ def _repair(
     issue: Issue, label: str, change: Callable[[ComposerContent], None], choice: str = "", note: str = ""
 ) -> IssueRepair:
     """Return a repair that changes the composer's content; `choice` tells it from the other repairs of the issue."""
-    name = f"{issue.field}|{issue.code}" + (f"|{choice}" if choice else "")
-    return IssueRepair(name, label, lambda media: change(media.content), note)
+    return IssueRepair(_name(issue, choice), label, lambda media: change(media.content), note)
+
+
+def _name(issue: Issue, choice: str) -> str:
+    return f"{issue.field}|{issue.code}" + (f"|{choice}" if choice else "")
 
 
 def _suggested_repair(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
@@ -66,6 +72,25 @@ def _suggested_repair(issue: Issue, pictures: Sequence[ShownAsset]) -> list[Issu
     if hint.action == "remove_option" or (hint.action == "remove_media" and hint.field.endswith("]")):
         return [_repair(issue, advice, partial(ComposerContent.remove_field, path=hint.field))]
     return []
+
+
+def _convert_picture(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
+    """Return the repair that converts an image to a JPEG within the platform's limits; other files cannot be converted."""
+    place = ATTACHED_FILE.fullmatch(issue.field)
+    picture = pictures[int(place[1])] if place else None
+    if picture is None or picture.asset is None or picture.asset.kind != MediaAsset.Kind.IMAGE:
+        return []
+    media_id, max_bytes = picture.media_id, issue.facts["max_bytes"]
+    max_size = (issue.facts["width"], issue.facts["height"]) if "width" in issue.facts else None
+    white = "" if picture.asset.mime_type == "image/jpeg" else _("Transparent parts become white.")
+    return [
+        IssueRepair(
+            _name(issue, f"{media_id}:{max_bytes}"),
+            advice_sentence(issue),
+            lambda media: media.convert_attached_to_jpeg(media_id, max_bytes, max_size),
+            " ".join([_("A new file is made; the one in the library stays as it is."), white]).strip(),
+        )
+    ]
 
 
 def _keep_fewer_media(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
@@ -119,6 +144,9 @@ def _remove_part(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepa
 
 
 _REPAIRS_BY_CODE: dict[str, Callable[[Issue, Sequence[ShownAsset]], list[IssueRepair]]] = {
+    "MEDIA_TYPE_NOT_TAKEN": _convert_picture,
+    "MEDIA_TOO_LARGE": _convert_picture,
+    "MEDIA_TOO_MANY_PIXELS": _convert_picture,
     "MEDIA_TOO_MANY": _keep_fewer_media,
     "MEDIA_MIXED": _keep_media_of_one_kind,
     "POLL_WITH_MEDIA": _remove_poll_or_media,

@@ -146,11 +146,20 @@ def test_the_primary_button_after_a_failure_says_what_helps(
 
 
 @in_every_way
-def test_a_text_that_is_too_long_is_mended_by_one_button(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
+def test_too_many_pictures_and_a_text_that_is_too_long_are_mended_by_buttons(
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker, way: WayOfUse
+) -> None:
     account = workspace.account("bluesky")["connected_account_id"]
-    path = f"/dashboard/workspaces/{workspace.id}/compose?account={account}&text={'Fresh+bread+every+day.+' * 20}"
-    page = open_page(path, **way.options)
+    media = "".join(f"&media={workspace.upload(jpeg(64, 48), f'{name}.jpg', name)}" for name in "abcde")
+    text = "Fresh+bread+every+day.+" * 20
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose?account={account}&text={text}{media}", **way.options)
+    expect(page.locator("#check-said")).to_contain_text("2 problems to fix.")
+    if way in (MOUSE, TOUCH):
+        checker.check(page, "compose-repairs")
+    way.press(page.get_by_role("button", name="Keep only the first 4 images"))
     expect(page.locator("#check-said")).to_contain_text("1 problem to fix.")
+    expect(page.get_by_label("Alt text for d.jpg")).to_have_value("d")
+    expect(page.get_by_label("Alt text for e.jpg")).to_have_count(0)
     way.press(page.get_by_role("button", name="Split into a thread"))
     expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
     expect(page.get_by_label("Part 2 of the thread")).to_be_visible()

@@ -14,7 +14,7 @@ from tests.browser.service import Workspace
 from tests.browser.test_composer_tabs import choose
 from tests.browser.ways_of_use import KEYBOARD, MOUSE, NO_SCRIPTS, WayOfUse, in_every_way, tab_to_and_press
 from tests.fakes.http_server import Answer, LoopbackServer, ReceivedRequest
-from tests.media.pictures import jpeg
+from tests.media.pictures import jpeg, png
 
 
 class Pictures(LoopbackServer):
@@ -156,13 +156,15 @@ def test_the_focus_stays_in_a_thread(open_page: OpenPage, workspace: Workspace) 
 
 
 @in_every_way
-def test_a_picture_is_cropped_for_a_platform(
+def test_a_picture_is_converted_and_cropped_for_a_platform(
     open_page: OpenPage, workspace: Workspace, checker: PageChecker, way: WayOfUse
 ) -> None:
-    tower = workspace.upload(jpeg(600, 1200, colour="peru"), "tower.jpg", "A tower")
+    tower = workspace.upload(png(600, 1200, colour="peru"), "tower.png", "A tower")
     target = workspace.account("instagram")["connected_account_id"]
     path = f"/dashboard/workspaces/{workspace.id}/compose?media={tower}&account={target}&text=Look"
     page = open_page(path, **way.options)
+    way.press(page.get_by_role("button", name="Convert it to JPEG."))
+    expect(page.get_by_label("Alt text for tower.jpg")).to_have_value("A tower")
     way.press(page.get_by_role("button", name="Crop to 4:5"))
     expect(page.get_by_role("heading", name="Crop tower.jpg to 4:5")).to_be_visible()
     top = page.get_by_role("button", name="Top")

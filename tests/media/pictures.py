@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 from typing import Any
 
 from PIL import Image
@@ -23,6 +24,13 @@ def jpeg(width: int = 64, height: int = 48, *, colour: str = "teal", position: b
 def png(width: int = 64, height: int = 48, *, colour: str = "teal") -> bytes:
     """A one-colour PNG."""
     return _saved("PNG", width, height, colour)
+
+
+def noise(width: int, height: int) -> bytes:
+    """A PNG of random colours, which can hardly be compressed; always the same."""
+    file = io.BytesIO()
+    Image.frombytes("RGB", (width, height), random.Random(1).randbytes(3 * width * height)).save(file, "PNG")
+    return file.getvalue()
 
 
 def gif() -> bytes:

@@ -7,10 +7,12 @@ import re
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import ConnectedAccount
 from media.models import MediaAsset
 from tests.factories import AccountFactory, MediaAssetFactory
+from tests.media.pictures import jpeg, noise, png
 from tests.posts.dashboard.dashboard import Dashboard, fields, typed, words
 from workspaces.models import Workspace
 
@@ -201,3 +203,84 @@ def test_a_title_without_a_video_is_left_out(dashboard: Dashboard, workspace: Wo
 
     assert fields(page, f"{facebook.id}-title") in ([], [""])
     assert "Valid for this account." in words(page)
+
+
+def uploaded(dashboard: Dashboard, name: str, content: bytes) -> MediaAsset:
+    dashboard.compose("upload", file=SimpleUploadedFile(name, content))
+    return MediaAsset.objects.get(filename=name)
+
+
+def test_a_picture_of_a_type_that_is_not_accepted_becomes_a_jpeg(dashboard: Dashboard, workspace: Workspace) -> None:
+    instagram = AccountFactory(workspace=workspace, platform="instagram")
+    drawing, other = uploaded(dashboard, "drawing.png", png(400, 400)), uploaded(dashboard, "other.jpg", jpeg(400, 400))
+    content = {"media": [other.id, drawing.id], "extra": {f"alt-{drawing.id}": "A drawing"}}
+
+    page = press(dashboard, "Convert it to JPEG.", instagram, **content)
+
+    made = MediaAsset.objects.get(filename="drawing.jpg")
+    assert (made.mime_type, made.width, made.height) == ("image/jpeg", 400, 400)
+    assert fields(page, "media") == [other.id, made.id]
+    assert typed(page, f"alt-{made.id}") == "A drawing"
+    assert "Valid for this account." in words(page)
+    drawing.refresh_from_db()
+    assert (drawing.status, drawing.mime_type) == ("ready", "image/png")
+
+
+def test_a_picture_that_is_too_large_is_compressed(dashboard: Dashboard, bluesky: ConnectedAccount) -> None:
+    heavy = uploaded(dashboard, "heavy.png", noise(1000, 800))
+    assert heavy.size_bytes > 2_000_000
+
+    page = press(dashboard, "Compress it to 1.9\xa0MB or less.", bluesky, media=[heavy.id])
+
+    made = MediaAsset.objects.get(filename="heavy.jpg")
+    assert made.size_bytes <= 2_000_000
+    assert fields(page, "media") == [made.id]
+    assert "Valid for this account." in words(page)
+
+
+def test_a_picture_with_too_many_pixels_is_scaled_down(dashboard: Dashboard, workspace: Workspace) -> None:
+    telegram = AccountFactory(workspace=workspace, platform="telegram")
+    wide = uploaded(dashboard, "wide.jpg", jpeg(9000, 2000))
+
+    page = press(dashboard, "Scale it down to 8,181 × 1,818 pixels.", telegram, media=[wide.id])
+
+    made = MediaAsset.objects.exclude(id=wide.id).get()
+    assert (made.width, made.height) == (8181, 1818)
+    assert fields(page, "media") == [made.id]
+    assert "Valid for this account." in words(page)
+
+
+def test_a_conversion_that_fails_says_why(dashboard: Dashboard, workspace: Workspace, settings: Any) -> None:
+    instagram = AccountFactory(workspace=workspace, platform="instagram")
+    drawing = uploaded(dashboard, "drawing.png", png(400, 400))
+    settings.MEDIA_QUOTA_BYTES = drawing.size_bytes
+
+    page = press(dashboard, "Convert it to JPEG.", instagram, media=[drawing.id])
+
+    assert "The image was not converted." in words(page)
+    assert fields(page, "media") == [drawing.id]
+
+
+def test_videos_moving_gifs_and_files_that_are_too_large_together_are_only_advised_about(
+    dashboard: Dashboard, workspace: Workspace
+) -> None:
+    x, discord = (AccountFactory(workspace=workspace, platform=name) for name in ("x", "discord"))
+    film = MediaAssetFactory(workspace=workspace, kind="video", mime_type="video/webm", size_bytes=10**10)
+    gif = MediaAssetFactory(workspace=workspace, kind="gif", mime_type="image/gif", size_bytes=10**8)
+    pictures = [MediaAssetFactory(workspace=workspace, size_bytes=9_000_000) for _ in range(4)]
+
+    assert repairs_on(dashboard.compose("check", x, media=[film.id])) == {}
+    assert repairs_on(dashboard.compose("check", x, media=[gif.id])) == {}
+    together = dashboard.compose("check", discord, media=[each.id for each in pictures])
+    assert "Compress them to" in words(together)
+    assert repairs_on(together) == {}
+
+
+def test_a_picture_of_another_workspace_is_not_converted(dashboard: Dashboard, workspace: Workspace) -> None:
+    instagram = AccountFactory(workspace=workspace, platform="instagram")
+    foreign = MediaAssetFactory(mime_type="image/png", filename="foreign.png")
+
+    page = dashboard.compose(f"repair:media[0]|MEDIA_TYPE_NOT_TAKEN|{foreign.id}:8388608", instagram, media=[foreign.id])
+
+    assert fields(page, "media") == []
+    assert MediaAsset.objects.count() == 1
