@@ -95,7 +95,8 @@ def _convert_picture(issue: Issue, pictures: Sequence[ShownAsset]) -> list[Issue
 
 def _keep_fewer_media(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
     kind, limit, surplus = issue.facts["kind"], issue.facts["limit"], issue.facts["surplus"]
-    label = _("Keep only the first %(files)s") % {"files": file_count_in_words(kind, limit)}
+    several = _("Keep only the first %(files)s") % {"files": file_count_in_words(kind, limit)}
+    label = several if limit > 1 else _("Keep only the first one")
     return [_repair(issue, label, partial(ComposerContent.remove_media_at, places=surplus), f"{kind}:{limit}")]
 
 

@@ -83,6 +83,15 @@ def test_pictures_beside_too_many_videos_stay(dashboard: Dashboard, workspace: W
     assert "Valid for this account." in words(page)
 
 
+def test_of_several_videos_the_first_is_kept(dashboard: Dashboard, workspace: Workspace, bluesky: ConnectedAccount) -> None:
+    ids = [video_of(workspace).id for _ in range(2)]
+
+    page = press(dashboard, "Keep only the first one", bluesky, media=ids)
+
+    assert fields(page, "media") == ids[:1]
+    assert "Valid for this account." in words(page)
+
+
 @pytest.mark.parametrize("kept", ["images", "videos"])
 def test_of_pictures_and_a_video_one_kind_is_kept(
     dashboard: Dashboard, workspace: Workspace, bluesky: ConnectedAccount, kept: str
