@@ -51,9 +51,9 @@ document.addEventListener("htmx:xhr:progress", (event) => {
 
 // What is not an answer of this page (signed out, an error page) does not take the place of a part of it.
 document.addEventListener("htmx:beforeSwap", (event) => {
-  const { xhr } = event.detail;
+  const { xhr, pathInfo } = event.detail;
   const { pathname } = new URL(xhr.responseURL || location.href);
-  const elsewhere = pathname !== location.pathname;
+  const elsewhere = ![location.pathname, new URL(pathInfo.requestPath, location.href).pathname].includes(pathname);
   if (!elsewhere && [200, 422].includes(xhr.status)) return;
   event.detail.shouldSwap = false;
   if (!elsewhere) failed(xhr.status === 413 ? document.body.dataset.tooLarge : document.body.dataset.failed);
