@@ -117,6 +117,10 @@ else:
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# What each process keeps in its memory, such as the pages that posts link to (posts/services/linked_pages.py).
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 300}},
+}
 REDIS_URL = read_secret("REDIS_URL")
 EMBEDDED = SQLITE and not REDIS_URL  # one web process and one worker process on this machine, nothing else
 

@@ -12,6 +12,7 @@ from posts.dashboard import (
     calendar_moves,
     chosen_posts,
     composer_views,
+    link_cards,
     listing,
     missed,
     post,
@@ -65,6 +66,7 @@ urlpatterns = [
     path(f"{WORKSPACE_PATH}/files/export", export_posts, name="post-files-export"),
     path(f"{WORKSPACE_PATH}/calendar/move/<str:post_group_id>", calendar_moves.move_entry, name="calendar-move"),
     path(f"{WORKSPACE_PATH}/compose", composer_views.compose_new_post, name="compose"),
+    path(f"{WORKSPACE_PATH}/compose/link-card", link_cards.show_link_card, name="link-card"),
     path(f"{WORKSPACE_PATH}/compose/discard", undo.discard_composer_draft, name="compose-discard"),
     path(
         f"{WORKSPACE_PATH}/compose/preference",

@@ -20,7 +20,7 @@ FORMATS = ("JPEG", "PNG", "GIF", "WEBP")
 _decodes = threading.BoundedSemaphore(2)  # the threads of a process wait for each other
 
 
-def jpeg_thumbnail_or_none(content: bytes, *, max_bytes: int) -> bytes | None:
+def jpeg_thumbnail_or_none(content: bytes, *, max_bytes: int, longest_side: int = LONGEST_SIDE) -> bytes | None:
     """Return a JPEG thumbnail of a web page's picture, of at most `max_bytes`, rotated by its EXIF data; without animation.
 
     None for a file of another type, a broken picture, one with too many pixels, or a thumbnail that stays too large.
@@ -29,7 +29,7 @@ def jpeg_thumbnail_or_none(content: bytes, *, max_bytes: int) -> bytes | None:
         with _decodes, Image.open(io.BytesIO(content), formats=FORMATS) as image:
             if image.width * image.height > MAX_PIXELS:
                 return None
-            image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+            image.thumbnail((longest_side, longest_side))
             return _encoded(_opaque(ImageOps.exif_transpose(image)), "JPEG", max_bytes)
     except Exception:  # decoders raise anything from SyntaxError to EOFError; the card is published without a picture
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.utils.safestring import SafeString
 
@@ -12,21 +11,13 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.post_look import PostLook
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import texts_after_first_segment
-from posts.dashboard.marked_text import first_link, mark_links_tags_and_mentions
+from posts.dashboard.link_cards import LinkCard, link_card_of_target
+from posts.dashboard.marked_text import mark_links_tags_and_mentions
 from posts.dashboard.shown_groups import ShownAsset
 from posts.validation import TargetToValidate
 
 MAX_PREVIEW_CHARACTERS = 6000  # characters in one preview
 MAX_PREVIEW_PICTURES = 4
-
-
-@dataclass(frozen=True)
-class LinkCard:
-    """The link card in the preview of a post, which the service or the platform adds."""
-
-    url: str
-    host: str
-    by_platform: bool
 
 
 @dataclass(frozen=True)
@@ -95,24 +86,9 @@ def preview_post(target: TargetToValidate, pictures: list[ShownAsset], *, room: 
         ],
         left_out=sum(map(len, texts)) - sum(map(len, shown)),
         pictures=pictures,
-        card=_link_card(target),
+        card=link_card_of_target(target),
         choices=_poll_choices(target),
     )
-
-
-def _link_card(target: TargetToValidate) -> LinkCard | None:
-    url = target.link_card_url
-    by_platform = not url and target.capabilities.link_preview == "platform" and not target.media
-    if by_platform:
-        url = first_link(target.shown_text)
-    return LinkCard(url, _host(url), by_platform) if url else None
-
-
-def _host(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").removeprefix("www.")
-    except ValueError:  # such as an unclosed bracket
-        return ""
 
 
 def _poll_choices(target: TargetToValidate) -> tuple[str, ...]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, Request, expect
 
 from tests.browser.conftest import OpenPage
@@ -13,6 +15,8 @@ from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Workspace
 from tests.browser.test_composer import open_tab
 from tests.browser.ways_of_use import COUNT_CLICKS, TOUCH, clicks
+from tests.fakes.http_server import Answer
+from tests.fakes.web_pages import WebPages, html, open_graph, picture
 from tests.media.pictures import jpeg, png
 
 PASTE = """(field, bytes) => {
@@ -62,11 +66,40 @@ def test_three_platforms_three_texts_and_a_picture_take_ten_clicks(
     assert clicks(page) <= 10
 
 
-def test_the_tab_that_is_open_shows_its_preview_alone(open_page: OpenPage, workspace: Workspace) -> None:
+@pytest.fixture
+def web() -> Iterator[WebPages]:
+    with WebPages() as server:
+        server.put("/bread", html(open_graph("All about bread", "How we bake it, and for whom", "/oven.png")))
+        server.put("/oven.png", Answer(200, picture(1200, 630), {"Content-Type": "image/png"}))
+        yield server
+
+
+def test_the_tab_that_is_open_shows_its_preview_alone(
+    open_page: OpenPage, workspace: Workspace, web: WebPages, checker: PageChecker
+) -> None:
     page = open_page(f"/dashboard/workspaces/{workspace.id}/compose")
-    page.get_by_label("Text for all accounts").fill("One text")
+    page.get_by_label("Text for all accounts").fill(f"See {web.url}/bread")
     choose(page, "Bluesky", "Mastodon")
     expect(page.locator("#check > article")).to_have_count(2)
+    cards = page.locator("#check .link-card")
+    for number in range(2):
+        expect(cards.nth(number)).to_contain_text("All about bread How we bake it, and for whom 127.0.0.1")
+        expect(cards.nth(number).locator("img")).to_have_js_property("naturalWidth", 600)
+    checker.check(page, "compose-link-card")
+
+    asked: list[Request] = []
+    page.on("request", lambda request: asked.append(request) if "/link-card" in request.url else None)
+    page.get_by_label("Text for all accounts").fill("One text")
+    expect(cards).to_have_count(0)
+    page.get_by_label("Text for all accounts").fill(f"More text {web.url}/bread")
+    expect(cards.locator("img")).to_have_count(2)
+    before = len(asked)
+    page.get_by_label("Text for all accounts").fill(f"Other text {web.url}/bread")
+    expect(page.locator("#check")).to_contain_text("Other text")
+    expect(cards.locator("img")).to_have_count(2)
+    assert len(asked) == before  # a card that is whole stays while the text changes
+    assert web.asked == ["/bread", "/oven.png"]
+    page.get_by_label("Text for all accounts").fill("One text")
     page.get_by_role("radio", name="All accounts").focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("radio", name="Bluesky")).to_be_checked()

@@ -19,6 +19,7 @@ from accounts.platforms.errors import CredentialsRejected, OutcomeUnknown, Platf
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.link_cards import OPTION_NAME as LINK_CARD
 from accounts.platforms.people import Person
+from accounts.platforms.post_look import PostLook
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 from config.outbound import NotSentToForbiddenHost, OutboundError
@@ -46,6 +47,7 @@ class Bluesky(Platform):
     label = "Bluesky"
     icon = "bluesky"
     colour = "#1185fe"
+    look = PostLook(card_option=LINK_CARD)
     capabilities = CAPABILITIES
     setup = SETUP
     methods = ("credentials",)

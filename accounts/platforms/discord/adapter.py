@@ -33,7 +33,7 @@ class Discord(Platform):
     label = "Discord"
     icon = "discord"
     colour = "#5865f2"
-    look = PostLook(layout="chat", at_sign=False)
+    look = PostLook(layout="chat", at_sign=False, card_off=("suppress_embeds", True))
     capabilities = CAPABILITIES
     setup = SETUP
     methods = ("credentials",)

@@ -34,7 +34,7 @@ class Facebook(MetaPlatform):
     label = "Facebook"
     icon = "facebook-f"
     colour = "#0866ff"
-    look = PostLook(at_sign=False)
+    look = PostLook(at_sign=False, card_option="link")
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

@@ -49,7 +49,7 @@ class LinkedIn(OAuthPlatform):
     label = "LinkedIn"
     icon = "linkedin-in"
     colour = "#0a66c2"
-    look = PostLook(at_sign=False)
+    look = PostLook(at_sign=False, card_option="article")
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

@@ -52,7 +52,7 @@ class Slack(OAuthPlatform):
     label = "Slack"
     icon = "slack"
     colour = "#611f69"
-    look = PostLook(layout="chat", at_sign=False)
+    look = PostLook(layout="chat", at_sign=False, card_off=("unfurl_links", False))
     capabilities = CAPABILITIES
     setup = SETUP
     errors = ERRORS

@@ -29,7 +29,7 @@ class Telegram(Platform):
     label = "Telegram"
     icon = "telegram"
     colour = "#1c93cc"
-    look = PostLook(layout="chat", at_sign=False)
+    look = PostLook(layout="chat", at_sign=False, card_off=("link_preview", False))
     capabilities = CAPABILITIES
     setup = SETUP
     methods = ("credentials",)
