@@ -21,7 +21,7 @@ from config.pages.sentences import PageRefusal
 from posts import selectors, services
 from posts.dashboard.approval_words import count_needing_approval, moved_message
 from posts.dashboard.forms import ALLOWED_YEARS
-from posts.dashboard.undo import UndoOffer
+from posts.dashboard.undo_offers import UndoOffer
 from posts.errors import PlanChanged
 from posts.local_time import start_of_local_day
 from posts.models import StoredPlan

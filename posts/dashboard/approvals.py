@@ -20,7 +20,7 @@ from posts.dashboard.inputs import (
 )
 from posts.dashboard.scheduling_words import publishing_message
 from posts.dashboard.shown_groups import prepare_groups_for_display
-from posts.dashboard.undo import due_time_with_undo_delay, undo_offer_of_release
+from posts.dashboard.undo_offers import due_time_with_undo_delay, undo_offer_of_release
 from posts.models import PostGroup
 from posts.serializers.requests import RejectPostSerializer
 from workspaces.selectors import user_name_by_id

@@ -19,7 +19,7 @@ from posts.dashboard.calendar_entries import reason_not_to_move, targets_at_mome
 from posts.dashboard.calendar_slots import is_coming_slot_of_account
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace, zoned_moment_or_none
-from posts.dashboard.undo import undo_offer_of_move
+from posts.dashboard.undo_offers import undo_offer_of_move
 from posts.models import PostGroup, PostTarget
 from posts.services.target_moves import TargetTime, edit_that_moves_targets, targets_that_keep_their_times
 from workspaces.workspace_page import WorkspacePage, workspace_page

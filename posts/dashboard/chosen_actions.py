@@ -20,7 +20,7 @@ from config.pages.sentences import PageRefusal
 from posts.content import UNCHANGED, PostEdit, own_scheduled_at
 from posts.dashboard.approval_words import needs_approval_if_moved
 from posts.dashboard.approvals import whether_and_when_approval_publishes
-from posts.dashboard.undo import UndoOffer, undo_offer_of_deletion, undo_offer_of_move, undo_offer_of_release
+from posts.dashboard.undo_offers import UndoOffer, undo_offer_of_deletion, undo_offer_of_move, undo_offer_of_release
 from posts.models import PostGroup
 from posts.plan import Plan
 from posts.services.cancel import plan_cancel

@@ -21,8 +21,8 @@ from posts.dashboard.approval_words import moved_message
 from posts.dashboard.chosen_actions import ACTIONS, SHOWN_CHARACTERS, ActionOnChosenPosts, TimeShift, prepare_action
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace
-from posts.dashboard.undo import UndoOffer
 from posts.dashboard.undo_of_several import store_undo_of_several_in_session
+from posts.dashboard.undo_offers import UndoOffer
 from posts.models import PostGroup
 from posts.services.commit import plan_and_commit
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page

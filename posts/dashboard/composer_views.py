@@ -38,7 +38,7 @@ from posts.dashboard.inputs import (
 from posts.dashboard.insertable_texts import TEMPLATES_OF_SEARCHED_LISTS
 from posts.dashboard.scheduling_words import publishing_message, scheduled_for_message
 from posts.dashboard.submit_buttons import PUBLISH, SAVE, SCHEDULE
-from posts.dashboard.undo import due_time_with_undo_delay, undo_offer_of_release
+from posts.dashboard.undo_offers import due_time_with_undo_delay, undo_offer_of_release
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer

@@ -21,7 +21,7 @@ from posts.dashboard.inputs import get_post_group_of_workspace, normalize_newlin
 from posts.dashboard.scheduling_words import scheduled_for_message
 from posts.dashboard.shown_groups import ShownGroup, prepare_groups_for_display
 from posts.dashboard.steps_after_failure import steps_after_failure
-from posts.dashboard.undo import PUBLISHING_DELAY_FOR_UNDO, undo_offer_of_deletion, undo_offer_of_release
+from posts.dashboard.undo_offers import PUBLISHING_DELAY_FOR_UNDO, undo_offer_of_deletion, undo_offer_of_release
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
 from posts.services.changes import is_changeable, is_pending_and_unclaimed

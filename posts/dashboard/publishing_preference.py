@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from posts.dashboard.undo import UNDO_SECONDS
+from posts.dashboard.undo_offers import UNDO_SECONDS
 from posts.services.preferences import save_undo_delay_preference, skips_undo_delay
 from workspaces.workspace_page import WorkspacePage, workspace_page
 

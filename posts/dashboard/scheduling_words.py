@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from config.pages.language import format_date
 from posts.dashboard.approval_words import awaits_approval_message
-from posts.dashboard.undo import UNDO_SECONDS
+from posts.dashboard.undo_offers import UNDO_SECONDS
 from workspaces.workspace_page import WorkspacePage
 
 

@@ -1,18 +1,15 @@
 """Undoing what a person has just done on a dashboard page: publishing, approving, scheduling, moving or deleting a post.
 
-An offer to undo is a signed token in the address of the button, which names the action and what was there before. It is made
-only for what can be undone: the services refuse once a post is being published.
+An offer to undo (undo_offers.py) is a signed token in the address of the button, which names the action and what was there
+before.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core import signing
@@ -30,92 +27,19 @@ from posts.dashboard.approval_words import count_needing_approval, moved_back_me
 from posts.dashboard.composer_draft_forms import composer_address_of_draft, find_composer_draft
 from posts.dashboard.copied_content import copy_post_to_composer_draft, request_fields_to_copy_post
 from posts.dashboard.inputs import get_post_group_of_workspace, validated_page_input
-from posts.models import PostGroup, PostTarget
+from posts.dashboard.undo_offers import UNDO_SALT, UndoOffer
+from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer
 from posts.services import composer_drafts
-from posts.services.preferences import skips_undo_delay
 from posts.services.queue import undo_queue_change
 from posts.services.take_back import take_back_approval
 from posts.services.target_moves import TargetTime, target_inputs_with_times
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
-UNDO_SECONDS = 10
-PUBLISHING_DELAY_FOR_UNDO = timedelta(seconds=UNDO_SECONDS + 2)  # the page that offers the undo takes a moment to load
 EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
 UNDO_TOKEN_SECONDS = 600  # an offer without a time limit of its own ends then
-SALT = "posts.undo"
 TOO_LATE_MESSAGE = gettext_lazy("This can no longer be undone.")
-
-
-@dataclass(frozen=True)
-class UndoOffer:
-    """What a person can undo: an action on a post or composer draft, and what it was before.
-
-    `at` and `status` are the post's time and status before the action, `when` the time that was filled in, and `version` and
-    `plan_hash` the content version and the hash of the plan after the action. `seconds` limits the offer for a post that is
-    about to be published. `times` are the former times of single targets: account id, time, and whether it was a slot.
-    """
-
-    action: str
-    subject: str
-    at: str = ""
-    status: str = ""
-    when: str = ""
-    version: int = 0
-    plan_hash: str = ""
-    seconds: int = 0
-    times: Sequence[tuple[str, str, bool]] = ()
-
-    @property
-    def scheduled_at_before(self) -> datetime | None:
-        return parse_datetime(self.at) if self.at else None
-
-    def address(self, page: WorkspacePage) -> str:
-        """Return the address to which a button on a dashboard page posts in order to undo the action."""
-        token = signing.dumps([page.caller.actor_id, page.workspace.id, asdict(self)], salt=SALT, compress=True)
-        return f"{page.url_of_page('post-undo')}?{urlencode({'token': token, 'seconds': self.seconds or ''})}"
-
-
-def due_time_with_undo_delay(page: WorkspacePage) -> datetime | None:
-    """Return when a post published now is due: after the seconds in which this can be undone, or None for at once.
-
-    It is None as well if the post waits for approval first.
-    """
-    waits = page.may_publish_without_approval and not skips_undo_delay(caller=page.caller)
-    return timezone.now() + PUBLISHING_DELAY_FOR_UNDO if waits else None
-
-
-def undo_offer_of_release(before: PostGroup | None, after_id: str, *, publishes: bool, when: str = "") -> UndoOffer:
-    """Return how to undo that a post was scheduled or published; `before` is the post as it was, None for a new post."""
-    version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=after_id)
-    offer = functools.partial(
-        UndoOffer, subject=after_id, seconds=UNDO_SECONDS if publishes else 0, version=version, plan_hash=plan_hash or ""
-    )
-    if before is None:
-        return offer("unpublish", when=when)
-    at = before.scheduled_at.isoformat() if before.scheduled_at else ""
-    if before.status == GroupStatus.SCHEDULED:
-        return offer("move", at=at)
-    # An agent's draft stays the agent's; another draft becomes a new one.
-    takes_back = before.status == GroupStatus.PENDING_CONFIRMATION or before.agent_id
-    return offer("approve" if takes_back else "release", at=at, status=before.status)
-
-
-def undo_offer_of_move(before: PostGroup, moved: Iterable[PostTarget]) -> UndoOffer:
-    """Return how to undo that some targets of a post were moved in the calendar; `before` and `moved` are as they were."""
-    version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=before.id)
-    times = [(each.account_id, each.scheduled_at.isoformat(), each.slot) for each in moved if each.scheduled_at]
-    at = before.scheduled_at.isoformat() if before.scheduled_at else ""
-    return UndoOffer("move_entry", before.id, at=at, version=version, plan_hash=plan_hash or "", times=times)
-
-
-def undo_offer_of_deletion(before: PostGroup) -> UndoOffer | None:
-    """Return how to undo that a post was deleted or cancelled; None for an agent's post, which a copy cannot replace."""
-    if before.agent_id or before.status not in (GroupStatus.DRAFT, GroupStatus.SCHEDULED) or before.was_attempted:
-        return None
-    at = before.scheduled_at.isoformat() if before.scheduled_at else ""
-    return UndoOffer("delete", before.id, at=at, status=before.status)
 
 
 @workspace_page("POST", operation="posts.update")
@@ -123,7 +47,7 @@ def undo_last_action(page: WorkspacePage) -> HttpResponse:
     """Dashboard action that undoes what the signed-in person has just done, as the token in the address says."""
     token = page.request.GET.get("token", "")
     try:
-        user_id, workspace_id, content = signing.loads(token, salt=SALT, max_age=UNDO_TOKEN_SECONDS)
+        user_id, workspace_id, content = signing.loads(token, salt=UNDO_SALT, max_age=UNDO_TOKEN_SECONDS)
     except signing.BadSignature as error:
         raise PageRefusal(" ".join([str(TOO_LATE_MESSAGE), _("Change the post instead.")])) from error
     if (user_id, workspace_id) != (page.caller.actor_id, page.workspace.id):

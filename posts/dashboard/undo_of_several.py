@@ -16,7 +16,8 @@ from config.api.errors import ApiError
 from config.pages.sentences import PageRefusal
 from posts.dashboard.approval_words import describe_posts_awaiting_approval
 from posts.dashboard.inputs import get_post_group_of_workspace
-from posts.dashboard.undo import TOO_LATE_MESSAGE, UNDO_TOKEN_SECONDS, UndoOffer, undo_one_of_several
+from posts.dashboard.undo import TOO_LATE_MESSAGE, UNDO_TOKEN_SECONDS, undo_one_of_several
+from posts.dashboard.undo_offers import UndoOffer
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
 
 SESSION_KEY = "undo_of_several"

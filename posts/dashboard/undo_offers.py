@@ -1,0 +1,95 @@
+"""Offers to undo what a person has just done on a dashboard page, and how long publishing waits for that.
+
+They are made only for what can be undone: the services refuse once a post is being published.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.core import signing
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from posts.models import PostGroup, PostTarget
+from posts.services.preferences import skips_undo_delay
+from posts.states import GroupStatus
+from workspaces.workspace_page import WorkspacePage
+
+UNDO_SECONDS = 10
+PUBLISHING_DELAY_FOR_UNDO = timedelta(seconds=UNDO_SECONDS + 2)  # the page that offers the undo takes a moment to load
+UNDO_SALT = "posts.undo"
+
+
+@dataclass(frozen=True)
+class UndoOffer:
+    """What a person can undo: an action on a post or composer draft, and what it was before.
+
+    `at` and `status` are the post's time and status before the action, `when` the time that was filled in, and `version` and
+    `plan_hash` the content version and the hash of the plan after the action. `seconds` limits the offer for a post that is
+    about to be published. `times` are the former times of single targets: account id, time, and whether it was a slot.
+    """
+
+    action: str
+    subject: str
+    at: str = ""
+    status: str = ""
+    when: str = ""
+    version: int = 0
+    plan_hash: str = ""
+    seconds: int = 0
+    times: Sequence[tuple[str, str, bool]] = ()
+
+    @property
+    def scheduled_at_before(self) -> datetime | None:
+        return parse_datetime(self.at) if self.at else None
+
+    def address(self, page: WorkspacePage) -> str:
+        """Return the address to which a button on a dashboard page posts in order to undo the action."""
+        token = signing.dumps([page.caller.actor_id, page.workspace.id, asdict(self)], salt=UNDO_SALT, compress=True)
+        return f"{page.url_of_page('post-undo')}?{urlencode({'token': token, 'seconds': self.seconds or ''})}"
+
+
+def due_time_with_undo_delay(page: WorkspacePage) -> datetime | None:
+    """Return when a post published now is due: after the seconds in which this can be undone, or None for at once.
+
+    It is None as well if the post waits for approval first.
+    """
+    waits = page.may_publish_without_approval and not skips_undo_delay(caller=page.caller)
+    return timezone.now() + PUBLISHING_DELAY_FOR_UNDO if waits else None
+
+
+def undo_offer_of_release(before: PostGroup | None, after_id: str, *, publishes: bool, when: str = "") -> UndoOffer:
+    """Return how to undo that a post was scheduled or published; `before` is the post as it was, None for a new post."""
+    version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=after_id)
+    offer = functools.partial(
+        UndoOffer, subject=after_id, seconds=UNDO_SECONDS if publishes else 0, version=version, plan_hash=plan_hash or ""
+    )
+    if before is None:
+        return offer("unpublish", when=when)
+    at = before.scheduled_at.isoformat() if before.scheduled_at else ""
+    if before.status == GroupStatus.SCHEDULED:
+        return offer("move", at=at)
+    # An agent's draft stays the agent's; another draft becomes a new one.
+    takes_back = before.status == GroupStatus.PENDING_CONFIRMATION or before.agent_id
+    return offer("approve" if takes_back else "release", at=at, status=before.status)
+
+
+def undo_offer_of_move(before: PostGroup, moved: Iterable[PostTarget]) -> UndoOffer:
+    """Return how to undo that some targets of a post were moved in the calendar; `before` and `moved` are as they were."""
+    version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=before.id)
+    times = [(each.account_id, each.scheduled_at.isoformat(), each.slot) for each in moved if each.scheduled_at]
+    at = before.scheduled_at.isoformat() if before.scheduled_at else ""
+    return UndoOffer("move_entry", before.id, at=at, version=version, plan_hash=plan_hash or "", times=times)
+
+
+def undo_offer_of_deletion(before: PostGroup) -> UndoOffer | None:
+    """Return how to undo that a post was deleted or cancelled; None for an agent's post, which a copy cannot replace."""
+    if before.agent_id or before.status not in (GroupStatus.DRAFT, GroupStatus.SCHEDULED) or before.was_attempted:
+        return None
+    at = before.scheduled_at.isoformat() if before.scheduled_at else ""
+    return UndoOffer("delete", before.id, at=at, status=before.status)
