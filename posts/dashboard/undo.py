@@ -7,7 +7,6 @@ before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -32,12 +31,12 @@ from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer
 from posts.services import composer_drafts
 from posts.services.queue import undo_queue_change
+from posts.services.restore_cancelled import restore_cancelled_post
 from posts.services.take_back import take_back_approval
 from posts.services.target_moves import TargetTime, target_inputs_with_times
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
-EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
 UNDO_TOKEN_SECONDS = 600  # an offer without a time limit of its own ends then
 TOO_LATE_MESSAGE = gettext_lazy("This can no longer be undone.")
 
@@ -86,7 +85,7 @@ def undo_one_of_several(page: WorkspacePage, group: PostGroup, offer: UndoOffer)
         case "move_entry":
             _move_targets_back(page, group, offer)
         case "delete":
-            _create_again(page, group, offer)
+            _restore_cancelled(page, group, offer)
         case _:
             raise PageRefusal(str(TOO_LATE_MESSAGE))
     return offer.status != GroupStatus.DRAFT and needs_approval_if_moved(page, group)
@@ -103,7 +102,7 @@ def _require_unchanged(group: PostGroup, offer: UndoOffer) -> None:
 
 def _too_late_message(offer: UndoOffer) -> str:
     status = PostGroup.objects.values_list("status", flat=True).get(pk=offer.subject)
-    if status == GroupStatus.CANCELLED:
+    if status == GroupStatus.CANCELLED or (status in CANCELLABLE_GROUP_STATUSES and offer.action == "delete"):
         return _("This was already undone.")
     if status in CANCELLABLE_GROUP_STATUSES:
         return _("The post was changed in the meantime. This can no longer be undone.")
@@ -145,9 +144,10 @@ def _back_to_draft(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> H
 
     def cancel_and_create() -> Any:
         services.cancel_post(caller=page.caller, post_group_id=group.id)
-        return _created_again(page, group, offer, draft=True)
+        return _created_draft(page, group, offer)
 
-    draft_id = _undo_once(page, offer, cancel_and_create)
+    key = sha256(f"{page.request.GET['token']} {offer.subject}".encode()).hexdigest()
+    draft_id = submit_once(page, "posts.create", cancel_and_create, key=key)[0]
     return page.success_redirect(
         _("Undone: nothing was published. The post is a draft again."), "post", post_group_id=draft_id
     )
@@ -162,11 +162,11 @@ def _back_to_approval(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -
 
 def _await_approval_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> None:
     status = GroupStatus(offer.status)
-    take_back_approval(caller=page.caller, post_group_id=group.id, status=status, scheduled_at=offer.scheduled_at_before)
+    take_back_approval(caller=page.caller, post_group_id=group.id, status=status, scheduled_at=offer.moment)
 
 
 def _back_to_former_time(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
-    edit = PostEdit(scheduled_at=offer.scheduled_at_before)
+    edit = PostEdit(scheduled_at=offer.moment)
     services.update_post(caller=page.caller, post_group_id=group.id, content_version=offer.version, edit=edit)
     return page.success_redirect(moved_back_message(page, group), "post", post_group_id=group.id)
 
@@ -179,39 +179,37 @@ def _move_entry_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) ->
 def _move_targets_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> None:
     former = {account_id: TargetTime(parse_datetime(at), slot) for account_id, at, slot in offer.times}
     writes = target_inputs_with_times(group, former)
-    edit = PostEdit(scheduled_at=offer.scheduled_at_before, targets=writes)
+    edit = PostEdit(scheduled_at=offer.moment, targets=writes)
     services.update_post(caller=page.caller, post_group_id=group.id, content_version=offer.version, edit=edit)
 
 
-def _back_as_new_post(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
-    made_id = _create_again(page, group, offer)
-    waits = needs_approval_if_moved(page, group)
-    words = _("Undone. The post is back, and waits for approval.") if waits else _("Undone. The post is scheduled again.")
-    if offer.status == GroupStatus.DRAFT:
-        words = _("Undone. The draft is back.")
-    return page.success_redirect(words, "post", post_group_id=made_id)
+def _back_to_uncancelled(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
+    words = {
+        GroupStatus.DRAFT: _("Undone. The draft is back."),
+        GroupStatus.PENDING_CONFIRMATION: _("Undone. The post is back, and waits for approval."),
+    }
+    status = _restore_cancelled(page, group, offer)
+    return page.success_redirect(words.get(status, _("Undone. The post is scheduled again.")), "post", post_group_id=group.id)
 
 
-def _create_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> str:
-    """Undo a deletion: create the draft or scheduled post again from its stored content; return the new id."""
-    draft = offer.status == GroupStatus.DRAFT
-    return _undo_once(page, offer, lambda: _created_again(page, group, offer, draft=draft))
+def _restore_cancelled(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> GroupStatus:
+    """Undo a deletion; return the status that the post has then."""
+    plan = restore_cancelled_post(
+        caller=page.caller, post_group_id=group.id, status=GroupStatus(offer.status), cancelled_at=offer.moment
+    )
+    return GroupStatus(plan.group.status)
 
 
-def _created_again(page: WorkspacePage, group: PostGroup, offer: UndoOffer, *, draft: bool) -> Any:
-    times_after = timezone.now() if draft else EARLIEST_TIME  # a draft's time may have passed
-    body = request_fields_to_copy_post(group, times_after=times_after) | {"draft": draft, "metadata": group.metadata}
-    if offer.scheduled_at_before and offer.scheduled_at_before > times_after:
+def _created_draft(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> PostGroup:
+    """Create the draft again that a post was, from the post's content, without a time that has passed."""
+    now = timezone.now()
+    body = request_fields_to_copy_post(group, times_after=now) | {"draft": True, "metadata": group.metadata}
+    if offer.moment and offer.moment > now:
         body["scheduled_at"] = offer.at
     if group.webhook_url:
         body["webhook_url"] = group.webhook_url
     post = PostInput.from_request(validated_page_input(CreatePostSerializer, body))
     return services.create_post(caller=page.caller, post=post).group
-
-
-def _undo_once(page: WorkspacePage, offer: UndoOffer, work: Callable[[], Any]) -> str:
-    key = sha256(f"{page.request.GET['token']} {offer.subject}".encode()).hexdigest()
-    return submit_once(page, "posts.create", work, key=key)[0]
 
 
 _ACTIONS: dict[str, Callable[[WorkspacePage, PostGroup, UndoOffer], HttpResponse]] = {
@@ -220,5 +218,5 @@ _ACTIONS: dict[str, Callable[[WorkspacePage, PostGroup, UndoOffer], HttpResponse
     "approve": _back_to_approval,
     "move": _back_to_former_time,
     "move_entry": _move_entry_back,
-    "delete": _back_as_new_post,
+    "delete": _back_to_uncancelled,
 }

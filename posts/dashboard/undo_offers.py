@@ -16,8 +16,9 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from posts.models import PostGroup, PostTarget
+from posts.services.changes import is_changeable
 from posts.services.preferences import skips_undo_delay
-from posts.states import GroupStatus
+from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from workspaces.workspace_page import WorkspacePage
 
 UNDO_SECONDS = 10
@@ -29,9 +30,10 @@ UNDO_SALT = "posts.undo"
 class UndoOffer:
     """What a person can undo: an action on a post or composer draft, and what it was before.
 
-    `at` and `status` are the post's time and status before the action, `when` the time that was filled in, and `version` and
-    `plan_hash` the content version and the hash of the plan after the action. `seconds` limits the offer for a post that is
-    about to be published. `times` are the former times of single targets: account id, time, and whether it was a slot.
+    `at` and `status` are the post's time and status before the action; for a deletion, `at` is its time. `when` is the time
+    that was filled in, and `version` and `plan_hash` are the content version and the hash of the plan after the action.
+    `seconds` limits the offer for a post that is about to be published. `times` are the former times of single targets:
+    account id, time, and whether it was a slot.
     """
 
     action: str
@@ -45,7 +47,7 @@ class UndoOffer:
     times: Sequence[tuple[str, str, bool]] = ()
 
     @property
-    def scheduled_at_before(self) -> datetime | None:
+    def moment(self) -> datetime | None:
         return parse_datetime(self.at) if self.at else None
 
     def address(self, page: WorkspacePage) -> str:
@@ -88,8 +90,8 @@ def undo_offer_of_move(before: PostGroup, moved: Iterable[PostTarget]) -> UndoOf
 
 
 def undo_offer_of_deletion(before: PostGroup) -> UndoOffer | None:
-    """Return how to undo that a post was deleted or cancelled; None for an agent's post, which a copy cannot replace."""
-    if before.agent_id or before.status not in (GroupStatus.DRAFT, GroupStatus.SCHEDULED) or before.was_attempted:
+    """Return how to undo that a post was deleted or cancelled; None if publishing it had begun."""
+    if before.status not in CANCELLABLE_GROUP_STATUSES or not all(map(is_changeable, before.targets.all())):
         return None
-    at = before.scheduled_at.isoformat() if before.scheduled_at else ""
-    return UndoOffer("delete", before.id, at=at, status=before.status)
+    cancelled_at = PostGroup.objects.values_list("finished_at", flat=True).get(pk=before.id)
+    return UndoOffer("delete", before.id, at=cancelled_at.isoformat() if cancelled_at else "", status=before.status)

@@ -84,5 +84,19 @@ def test_moving_and_deleting_are_undone_without_scripts(open_page: OpenPage, wor
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Scheduled")
+    assert page.url.endswith(post["id"])
     expect(page.locator("#messages")).to_contain_text("The post is scheduled again.")
     expect(page.locator("main")).to_contain_text("Move me")
+
+
+def test_deleting_an_agents_draft_is_undone_with_the_keyboard(open_page: OpenPage, workspace: Workspace) -> None:
+    _, key = workspace.new_agent("Tidy agent")
+    draft = workspace.post("Mine to keep", workspace.account("mastodon"), token=key, draft=True)
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/posts/{draft['id']}", java_script_enabled=False)
+    tab_to_and_press(page.get_by_role("button", name="Delete the draft"), "Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
+    tab_to_and_press(page.get_by_role("button", name="Undo", exact=True), "Enter")
+
+    expect(page.locator("#messages")).to_contain_text("Undone. The draft is back.")
+    again = workspace.call("GET", f"/posts/{draft['id']}", token=key)["post_group"]
+    assert (again["status"], again["created_by"]) == ("draft", draft["created_by"])
