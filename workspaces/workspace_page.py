@@ -105,6 +105,10 @@ class WorkspacePage:
     def success_redirect_back(self, message: str, *, undo: str = "") -> HttpResponse:
         """Redirect back to the workspace page with the form, with a success message; `undo` is the address to undo it."""
         messages.success(self.request, message, extra_tags=undo)
+        return self.redirect_back()
+
+    def redirect_back(self) -> HttpResponse:
+        """Redirect back to the workspace page with the form."""
         return self.redirect(_referring_page(self))
 
     def redirect(self, address: str) -> HttpResponse:

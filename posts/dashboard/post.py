@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -18,11 +19,17 @@ from posts.content import PostEdit, PostInput
 from posts.dashboard.copied_content import request_fields_to_copy_post
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace, normalize_newlines_and_nul, validated_page_input
-from posts.dashboard.scheduling_words import scheduled_for_message
+from posts.dashboard.scheduling_words import scheduled_for_message, sending_again_message
 from posts.dashboard.shown_groups import ShownGroup, prepare_groups_for_display
 from posts.dashboard.steps_after_failure import steps_after_failure
-from posts.dashboard.undo_offers import PUBLISHING_DELAY_FOR_UNDO, undo_offer_of_deletion, undo_offer_of_release
-from posts.models import PostGroup
+from posts.dashboard.undo_of_several import store_undo_of_retries_in_session
+from posts.dashboard.undo_offers import (
+    PUBLISHING_DELAY_FOR_UNDO,
+    due_time_with_undo_delay,
+    undo_offer_of_deletion,
+    undo_offer_of_release,
+)
+from posts.models import PostGroup, PostTarget
 from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
 from posts.services.changes import is_changeable, is_pending_and_unclaimed
 from posts.states import (
@@ -81,11 +88,16 @@ def cancel_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.retry")
 def retry_failed_and_selected_unconfirmed_targets(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action on a post's page that retries the post's failed targets and, if selected, its unconfirmed targets."""
+    """Dashboard action on a post's page that retries the post's failed targets and, if selected, its unconfirmed targets.
+
+    It waits for the seconds in which the person can undo it.
+    """
     group = get_post_group_of_workspace(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
-    services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
-    return page.success_redirect(_("The post is being sent again. This cannot be undone."), "post", post_group_id=group.id)
+    due = due_time_with_undo_delay(page)
+    plan = services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful, due_at=due)
+    undo = store_undo_of_retries_in_session(page, plan.changes) if due else ""
+    return page.success_redirect(sending_again_message(due), "post", undo=undo, post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.create")
@@ -177,14 +189,14 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     states = [each.target.status for each in shown.targets]
     editable = page.may_write and group.status in CANCELLABLE_GROUP_STATUSES and not group.was_attempted
     retryable = page.may_publish_without_approval and group.status in GROUP_STATUSES_WITH_RETRIES
-    scheduled, first = editable and group.status == GroupStatus.SCHEDULED, group.shown_scheduled_at
-    begins = scheduled and first is not None and first <= timezone.now() + PUBLISHING_DELAY_FOR_UNDO
     unstarted = [each.target for each in shown.targets if is_pending_and_unclaimed(each.target)]
+    begins = _begins_soon(group, unstarted)
+    runs = group.status == GroupStatus.PUBLISHING and not UNFINISHED_TARGET_STATUSES.isdisjoint(states)
     # The form moves the targets that have no time of their own.
     movable = page.may_write and any(is_changeable(each) and each.scheduled_at == group.scheduled_at for each in unstarted)
     released = group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING) and group.scheduled_at is not None
     return {
-        "runs": group.status == GroupStatus.PUBLISHING and not UNFINISHED_TARGET_STATUSES.isdisjoint(states),
+        "runs": runs and not begins,
         "begins": begins,
         "may_edit": editable,
         "may_review": page.may_manage and group.status == GroupStatus.PENDING_CONFIRMATION,
@@ -197,3 +209,13 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
         if movable and released and not begins
         else None,
     }
+
+
+def _begins_soon(group: PostGroup, unstarted: Sequence[PostTarget]) -> bool:
+    """Return whether a post's dashboard page must say that it is about to be published, or sent again after a failure."""
+    soon, first = timezone.now() + PUBLISHING_DELAY_FOR_UNDO, group.shown_scheduled_at
+    if group.status == GroupStatus.SCHEDULED:
+        return not group.was_attempted and first is not None and first <= soon
+    due = [each.due_at for each in unstarted if each.due_at]
+    unfinished = [each for each in group.targets.all() if each.status in UNFINISHED_TARGET_STATUSES]
+    return 0 < len(due) == len(unfinished) and timezone.now() < min(due) <= soon

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from config.pages.language import format_date
 from posts.dashboard.approval_words import awaits_approval_message
@@ -25,3 +26,24 @@ def publishing_message(at: datetime | None) -> str:
     if at is None:
         return _("It is being published now. This cannot be undone.")
     return _("It is published in %(seconds)d seconds.") % {"seconds": UNDO_SECONDS}
+
+
+def sending_again_message(at: datetime | None) -> str:
+    """Return what a dashboard page says after a person has sent a failed post again, which is due at a time, or at once."""
+    if at is None:
+        return _("The post is being sent again. This cannot be undone.")
+    return _("The post is sent again in %(seconds)d seconds.") % {"seconds": UNDO_SECONDS}
+
+
+def sending_missed_message(at: datetime | None, count: int) -> str:
+    """Return what a dashboard page says after a person has sent missed posts, which are due at a time, or at once."""
+    words = ngettext(
+        "%(count)d post is sent in %(seconds)d seconds.", "%(count)d posts are sent in %(seconds)d seconds.", count
+    )
+    if at is None:
+        words = ngettext(
+            "%(count)d post is being sent. This cannot be undone.",
+            "%(count)d posts are being sent. This cannot be undone.",
+            count,
+        )
+    return words % {"count": count, "seconds": UNDO_SECONDS}

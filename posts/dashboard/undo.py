@@ -1,5 +1,7 @@
 """Undoing what a person has just done on a dashboard page: publishing, approving, scheduling, moving or deleting a post.
 
+Sending a failed post again can be undone, too.
+
 An offer to undo (undo_offers.py) is a signed token in the address of the button, which names the action and what was there
 before.
 """
@@ -33,6 +35,7 @@ from posts.services import composer_drafts
 from posts.services.queue import undo_queue_change
 from posts.services.restore_cancelled import restore_cancelled_post
 from posts.services.take_back import take_back_approval
+from posts.services.take_back_retry import take_back_retry
 from posts.services.target_moves import TargetTime, target_inputs_with_times
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
@@ -74,7 +77,7 @@ def discard_composer_draft(page: WorkspacePage) -> HttpResponse:
 
 
 def undo_one_of_several(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> bool:
-    """Undo the approval, move or deletion of a single post that an UndoOffer describes. Raises API errors.
+    """Undo the approval, move, deletion or retry of a single post that an UndoOffer describes. Raises API errors.
 
     Returns whether the post waits for approval because the signed-in person may not publish without it.
     """
@@ -86,6 +89,8 @@ def undo_one_of_several(page: WorkspacePage, group: PostGroup, offer: UndoOffer)
             _move_targets_back(page, group, offer)
         case "delete":
             _restore_cancelled(page, group, offer)
+        case "retry":
+            take_back_retry(caller=page.caller, post_group_id=group.id, before=offer.before_retry)
         case _:
             raise PageRefusal(str(TOO_LATE_MESSAGE))
     return offer.status != GroupStatus.DRAFT and needs_approval_if_moved(page, group)

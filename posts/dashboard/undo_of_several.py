@@ -1,4 +1,4 @@
-"""Undoing an action on several posts. What they were before is kept in the session, since it is too long for an address."""
+"""Undoing an action on several posts, or the retry of one: what they were is kept in the session, too long for an address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from config.pages.sentences import PageRefusal
 from posts.dashboard.approval_words import describe_posts_awaiting_approval
 from posts.dashboard.inputs import get_post_group_of_workspace
 from posts.dashboard.undo import TOO_LATE_MESSAGE, UNDO_TOKEN_SECONDS, undo_one_of_several
-from posts.dashboard.undo_offers import UndoOffer
+from posts.dashboard.undo_offers import UndoOffer, undo_offer_of_retry
+from posts.plan import GroupChange
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
 
 SESSION_KEY = "undo_of_several"
@@ -36,9 +37,14 @@ def store_undo_of_several_in_session(page: WorkspacePage, offers: Sequence[UndoO
     return f"{page.url_of_page('posts-undo')}?{urlencode({'token': token, 'seconds': seconds or ''})}"
 
 
+def store_undo_of_retries_in_session(page: WorkspacePage, changes: Sequence[GroupChange]) -> str:
+    """Keep how to undo that failed posts are sent again, as a committed plan says; return the address of its button."""
+    return store_undo_of_several_in_session(page, [undo_offer_of_retry(change) for change in changes])
+
+
 @workspace_page("POST", operation="posts.update")
 def undo_last_action_on_several_posts(page: WorkspacePage) -> HttpResponse:
-    """Dashboard action that undoes what the signed-in person has just done with several posts, as far as it is possible."""
+    """Dashboard action that undoes what the signed-in person has just done with some posts, as far as it is possible."""
     kept = page.request.session.get(SESSION_KEY, {})
     token = page.request.GET.get("token", "")
     if (token, page.workspace.id) != (kept.get("token"), kept.get("workspace_id")) or kept["ends"] < time.time():
@@ -57,8 +63,10 @@ def undo_last_action_on_several_posts(page: WorkspacePage) -> HttpResponse:
         stayed = ngettext("%(count)d post stayed as it is now.", "%(count)d posts stayed as they are now.", refused)
         messages.error(page.request, " ".join([str(TOO_LATE_MESSAGE), stayed % {"count": refused}]))
     if not undone:
-        return page.redirect(page.url_of_page("posts"))
+        return page.redirect_back()
     words = ngettext("Undone for %(count)d post.", "Undone for %(count)d posts.", undone)
+    if kept["offers"][0]["action"] == "retry":
+        words = ngettext("Undone: the post is not sent again.", "Undone: the posts are not sent again.", undone)
     return page.success_redirect_back(
         f"{words % {'count': undone}} {describe_posts_awaiting_approval(waiting, undone)}".strip()
     )

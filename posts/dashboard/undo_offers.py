@@ -6,9 +6,10 @@ They are made only for what can be undone: the services refuse once a post is be
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 from urllib.parse import urlencode
 
 from django.core import signing
@@ -16,8 +17,10 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from posts.models import PostGroup, PostTarget
+from posts.plan import GroupChange
 from posts.services.changes import is_changeable
 from posts.services.preferences import skips_undo_delay
+from posts.services.take_back_retry import state_before_retry
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from workspaces.workspace_page import WorkspacePage
 
@@ -33,7 +36,7 @@ class UndoOffer:
     `at` and `status` are the post's time and status before the action; for a deletion, `at` is its time. `when` is the time
     that was filled in, and `version` and `plan_hash` are the content version and the hash of the plan after the action.
     `seconds` limits the offer for a post that is about to be published. `times` are the former times of single targets:
-    account id, time, and whether it was a slot.
+    account id, time, and whether it was a slot. `before_retry` is what a post was before a retry, too long for an address.
     """
 
     action: str
@@ -45,6 +48,7 @@ class UndoOffer:
     plan_hash: str = ""
     seconds: int = 0
     times: Sequence[tuple[str, str, bool]] = ()
+    before_retry: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def moment(self) -> datetime | None:
@@ -57,7 +61,7 @@ class UndoOffer:
 
 
 def due_time_with_undo_delay(page: WorkspacePage) -> datetime | None:
-    """Return when a post published now is due: after the seconds in which this can be undone, or None for at once.
+    """Return when a post published or sent again now is due: after the seconds for an undo, or None for at once.
 
     It is None as well if the post waits for approval first.
     """
@@ -87,6 +91,11 @@ def undo_offer_of_move(before: PostGroup, moved: Iterable[PostTarget]) -> UndoOf
     times = [(each.account_id, each.scheduled_at.isoformat(), each.slot) for each in moved if each.scheduled_at]
     at = before.scheduled_at.isoformat() if before.scheduled_at else ""
     return UndoOffer("move_entry", before.id, at=at, version=version, plan_hash=plan_hash or "", times=times)
+
+
+def undo_offer_of_retry(change: GroupChange) -> UndoOffer:
+    """Return how to undo that a failed post is sent again; `change` is that of the committed plan."""
+    return UndoOffer("retry", change.after.id, seconds=UNDO_SECONDS, before_retry=state_before_retry(change))
 
 
 def undo_offer_of_deletion(before: PostGroup) -> UndoOffer | None:

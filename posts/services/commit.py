@@ -222,8 +222,10 @@ def _update_writes(rows: Sequence[tuple[Any, Any]], unchanged: tuple[str, ...] =
     for before, after in rows:
         changes = _differences(before, after)
         if changes or unchanged:
-            after.updated_at = now
-            updates.append(FencedUpdate(before, {**changes, "updated_at": now}, [before.status], unchanged))
+            # A plan that takes back a retry sets the time at which the target failed again.
+            at = after.updated_at if after.updated_at != before.updated_at and not unchanged else now
+            after.updated_at = at
+            updates.append(FencedUpdate(before, {**changes, "updated_at": at}, [before.status], unchanged))
     return build_fenced_update_writes(updates)
 
 

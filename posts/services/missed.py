@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from django.utils.translation import gettext_noop
 
@@ -22,24 +23,30 @@ def retry_missed_posts(
     caller: Caller,
     workspace_id: str | None = None,
     post_group_ids: Sequence[str] | None = None,
+    due_at: datetime | None = None,
     dry_run: bool = False,
     plan_hash: str | None = None,
 ) -> Plan:
     """Send missed posts now to the accounts for which their times were missed: all of them, or none.
 
-    Without `post_group_ids` these are the newest 100 of the last seven days. Raises ScopeMissing, WorkspacePaused,
+    Without `post_group_ids` these are the newest 100 of the last seven days. `due_at` is when they are sent, if not at once:
+    after the seconds in which a person can take it back. Raises ScopeMissing, WorkspacePaused,
     ValidationFailed (a named post has not missed a time), InvalidState (there are none), AgentModeForbids, AccountNotAllowed,
     PlanChanged and the spend errors.
     """
     return plan_and_commit(
-        lambda: plan_retry_missed(caller, workspace_id=workspace_id, post_group_ids=post_group_ids),
+        lambda: plan_retry_missed(caller, workspace_id=workspace_id, post_group_ids=post_group_ids, due_at=due_at),
         dry_run=dry_run,
         plan_hash=plan_hash,
     )
 
 
 def plan_retry_missed(
-    caller: Caller, *, workspace_id: str | None = None, post_group_ids: Sequence[str] | None = None
+    caller: Caller,
+    *,
+    workspace_id: str | None = None,
+    post_group_ids: Sequence[str] | None = None,
+    due_at: datetime | None = None,
 ) -> Plan:
     """Plan to send missed posts now, with the errors of `retry_missed_posts` except the spend errors."""
     chosen = requested_or_own_workspace_id(caller, workspace_id)
@@ -57,5 +64,5 @@ def plan_retry_missed(
     changes: list[GroupChange] = []
     for group_id in wanted:
         with prefix_error_fields(group_id):
-            changes += plan_retry(caller, group_id, only_missed=True).changes
+            changes += plan_retry(caller, group_id, due_at=due_at, only_missed=True).changes
     return Plan("posts.retry_missed", caller, chosen, changes, batch=True)

@@ -29,6 +29,7 @@ def retry_post(
     workspace_id: str | None = None,
     webhook_url: str | None = None,
     scheduled_at: datetime | None = None,
+    due_at: datetime | None = None,
     include_unconfirmed: bool = False,
     only_missed: bool = False,
     dry_run: bool = False,
@@ -36,6 +37,7 @@ def retry_post(
 ) -> Plan:
     """Retry a post group's failed targets, now or at `scheduled_at`, even if other targets are still to be published.
 
+    `due_at` is when a retry without a time begins, if not at once: after the seconds in which a person can take it back.
     Unconfirmed targets are retried only with `include_unconfirmed`, and `only_missed` retries those whose times were missed.
     Failed targets are charged again; unconfirmed ones still
     hold their money. Raises NotFound, ScopeMissing, InvalidState (nothing to retry), AgentModeForbids, AccountNotAllowed,
@@ -48,6 +50,7 @@ def retry_post(
             workspace_id=workspace_id,
             webhook_url=webhook_url,
             scheduled_at=scheduled_at,
+            due_at=due_at,
             include_unconfirmed=include_unconfirmed,
             only_missed=only_missed,
         ),
@@ -63,6 +66,7 @@ def plan_retry(
     workspace_id: str | None = None,
     webhook_url: str | None = None,
     scheduled_at: datetime | None = None,
+    due_at: datetime | None = None,
     include_unconfirmed: bool = False,
     only_missed: bool = False,
 ) -> Plan:
@@ -78,7 +82,7 @@ def plan_retry(
     failed = [target for target in retried if target.status == TargetStatus.FAILED]
     assets = existing_assets_of_group(group)
     match_media_to_assets(media_inputs_of_group(group), assets)
-    due = scheduled_at or timezone.now()
+    due = scheduled_at or due_at or timezone.now()
     for target in retried:
         _reset(target, due)
         if scheduled_at or target.scheduled_at:

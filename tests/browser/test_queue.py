@@ -196,7 +196,7 @@ def test_missed_posts_are_sent_or_left(
     page.get_by_role("checkbox", name="Send Loaf 1").uncheck()
     page.get_by_role("button", name="Send the chosen posts now").click()
 
-    expect(page.locator("#messages")).to_contain_text("1 post is being sent.")
+    expect(page.locator("#messages")).to_contain_text("1 post is sent in 10 seconds.")
     assert workspace.wait_until_finished(ids[0])["status"] == "published"
     assert workspace.call("GET", f"/posts/{ids[1]}")["post_group"]["status"] == "failed"
     expect(page.get_by_role("checkbox")).to_have_count(1)

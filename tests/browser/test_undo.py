@@ -89,6 +89,28 @@ def test_moving_and_deleting_are_undone_without_scripts(open_page: OpenPage, wor
     expect(page.locator("main")).to_contain_text("Move me")
 
 
+def test_sending_a_failed_post_again_is_undone(open_page: OpenPage, workspace: Workspace) -> None:
+    post = workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
+    assert workspace.wait_until_finished(post["id"])["status"] == "failed"
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/posts/{post['id']}")
+    page.get_by_role("button", name="Send again unchanged").click()
+    expect(page.locator("#messages")).to_contain_text("The post is sent again in 10 seconds.")
+    expect(page.locator("#post")).to_contain_text("The post is published in a few seconds.")
+    page.get_by_role("button", name="Undo", exact=True).click()
+
+    expect(page.locator("#messages")).to_contain_text("Undone: the post is not sent again.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Failed")
+    target = workspace.call("GET", f"/posts/{post['id']}")["post_group"]["targets"][0]
+    assert (target["attempts"], target["error"]["code"]) == (1, "PLATFORM_REJECTED")
+
+    # Left alone, it is sent after the seconds, and the button is gone.
+    page.get_by_role("button", name="Send again unchanged").click()
+    expect(page.locator("#messages")).to_contain_text("The post is sent again in 10 seconds.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Failed", timeout=30_000)
+    expect(page.get_by_role("button", name="Undo", exact=True)).to_have_count(0)
+    assert workspace.call("GET", f"/posts/{post['id']}")["post_group"]["targets"][0]["attempts"] == 2
+
+
 def test_deleting_an_agents_draft_is_undone_with_the_keyboard(open_page: OpenPage, workspace: Workspace) -> None:
     _, key = workspace.new_agent("Tidy agent")
     draft = workspace.post("Mine to keep", workspace.account("mastodon"), token=key, draft=True)

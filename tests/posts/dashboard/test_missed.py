@@ -35,15 +35,16 @@ def statuses(api: ApiClient, group: dict[str, Any]) -> list[str]:
 
 
 def test_chosen_posts_are_sent_where_their_time_was_missed(
-    dashboard: Dashboard, api: ApiClient, missed: dict[str, Any]
+    dashboard: Dashboard, api: ApiClient, missed: dict[str, Any], clock: Any
 ) -> None:
     assert fields(dashboard.get("missed"), "post") == [missed["id"]]
 
-    assert "1 post is being sent." in words(
+    assert "1 post is sent in 10 seconds." in words(
         dashboard.http.post(dashboard.address("missed"), {"post": missed["id"]}, follow=True)
     )
 
     assert statuses(api, missed) == ["failed", "pending"]
+    clock.shift(12)
     run_until_idle()
     assert statuses(api, missed) == ["failed", "published"]
     assert fields(dashboard.get("missed"), "post") == []

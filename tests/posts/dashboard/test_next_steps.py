@@ -102,6 +102,7 @@ def test_a_reconnected_account_is_tried_again(
 
     assert steps(dashboard.get("post", group)) == [("primary", "Try again")]
     assert dashboard.post("post-retry", group).status_code == 303
+    clock.shift(12)
     assert run_until_idle() >= 1
 
 
