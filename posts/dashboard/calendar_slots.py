@@ -5,31 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from itertools import takewhile
+from itertools import groupby, takewhile
 from operator import itemgetter
 
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.marks import platform_mark_from_sprite
 from accounts.platforms.registry import platform_label
 from accounts.slots import MIN_LEAD, slot_occurrences
-from config.pages.templatetags.dashboard import when
+from config.pages.templatetags.dashboard import time_of_day
 from posts.day_lists import CalendarFilters
 from posts.slot_choice import taken_slots
 from workspaces.workspace_page import WorkspacePage
 
 MAX_ACCOUNTS = 20
-MAX_SLOTS_PER_DAY = {"week": 6, "day": 40, "list": 6}  # the month has no room for them
-PLUS_SIGN = mark_safe('<span aria-hidden="true"> +</span></a>')
+MAX_SLOTS_PER_DAY = {"month": 1, "week": 6, "day": 40, "list": 6}  # that of the month says how many the day has
+PLUS_SIGN = '<span aria-hidden="true"> +</span>'
 
 
 @dataclass(frozen=True)
 class EmptySlot:
-    """A slot of an account that no post has taken, as the calendar shows it."""
+    """A slot of an account that no post has taken, as the calendar shows it; in the month, it stands for all of its day."""
 
     account: ConnectedAccount
     local_time: datetime
@@ -67,36 +68,39 @@ def empty_slots_by_day(
         for each in takewhile(lambda slot: slot.at < window[1], slot_occurrences(account, after=begin))
         if (account.id, each.at) not in taken
     ]
+    free.sort(key=itemgetter(0, 1))
+    composer, zone = page.url_of_page("compose") if page.may_write else "", page.zone
     by_day: dict[date, list[EmptySlot]] = {}
-    composer = page.url_of_page("compose") if page.may_write else ""
-    for at, _account_id, account in sorted(free, key=itemgetter(0, 1)):
-        local_time = timezone.localtime(at)
-        of_day = by_day.setdefault(local_time.date(), [])
-        if len(of_day) < MAX_SLOTS_PER_DAY[view]:
-            of_day.append(EmptySlot(account, local_time, _slot_html(account, at, local_time, composer)))
+    for day, slots_of_day in groupby(free, lambda slot: slot[0].astimezone(zone).date()):
+        slots = list(slots_of_day)
+        number, first = len(slots) if view == "month" else None, slots[: MAX_SLOTS_PER_DAY[view]]
+        by_day[day] = [_render_slot(account, at.astimezone(zone), composer, number) for at, _id, account in first]
     return by_day
 
 
-def _slot_html(account: ConnectedAccount, at: datetime, local_time: datetime, composer: str) -> SafeString:
-    """Return an empty slot as HTML, with a link to the composer if its address is given; see calendar_entries.py."""
-    link = '<a href="{}?when={}&amp;account={}&amp;slot={}">'
-    return format_html(
-        '<li class="slot" data-day="{}" data-time="{}" data-account="{}">{}{} {} <span class="excerpt">{}</span>{}</li>',
-        f"{local_time:%Y-%m-%d}",
-        f"{local_time:%H:%M}",
-        account.id,
-        format_html(link, composer, f"{local_time:%Y-%m-%dT%H:%M}", account.id, slot_query_value(account, at))
-        if composer
-        else "",
-        when(at, "H:i"),
-        platform_mark_from_sprite(account.platform, beside_label=True),
-        format_html(
-            _('Empty<span class="out-of-sight"> slot of</span> {platform} {handle}'),
-            platform=platform_label(account.platform),
-            handle=account.handle or account.external_id,
-        ),
-        PLUS_SIGN if composer else "",
-    )
+def _render_slot(account: ConnectedAccount, local_time: datetime, composer: str, number: int | None) -> EmptySlot:
+    """Return an empty slot with a link to the composer, if its address is given; see calendar_entries.py.
+
+    It names its account or, if `number` is given, says that this is the first of so many slots of its day.
+    """
+    if number is None:
+        words = _('Empty<span class="out-of-sight"> slot of</span> {platform} {handle}')
+    else:
+        words = ngettext(
+            '{count} free<span class="out-of-sight"> slot of {platform} {handle}</span>',
+            '{count} free<span class="out-of-sight"> slots, the first of {platform} {handle}</span>',
+            number,
+        )
+    handle = account.handle or account.external_id
+    shown = format_html(words, platform=platform_label(account.platform), handle=handle, count=number)
+    day, time, when = f"{local_time:%Y-%m-%d %H:%M %Y-%m-%dT%H:%M}".split()
+    html = f"{time_of_day(local_time)} {platform_mark_from_sprite(account.platform, beside_label=True)} "
+    html += f'<span class="excerpt">{shown}</span>{PLUS_SIGN if composer and number is None else ""}'
+    if composer:
+        query = f"when={when}&amp;account={account.id}&amp;slot={slot_query_value(account, local_time)}"
+        html = f'<a href="{composer}?{query}">{html}</a>'
+    attributes = f'class="slot" data-day="{day}" data-time="{time}" data-account="{account.id}"'
+    return EmptySlot(account, local_time, SafeString(f"<li {attributes}>{html}</li>"))
 
 
 def slot_query_value(account: ConnectedAccount, at: datetime) -> str:

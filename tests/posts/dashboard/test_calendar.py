@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
@@ -235,6 +237,44 @@ def test_the_plus_of_the_current_hour_names_a_time_to_come(
 
     assert re.findall(r'class="add" href="[^"]*when=([^"]*)"', page)[:2] == [first, second]
     assert f"Now: {now[11:16]}" in page
+
+
+def set_slots(account: ConnectedAccount, *times: str) -> None:
+    """Give an account slots at these times of each Wednesday and Thursday; it is Wednesday noon."""
+    account.slot_timezone, account.slots = "UTC", [{"weekday": day, "time": at} for day in ("wed", "thu") for at in times]
+    account.save()
+
+
+def slots_of_month(page: Any) -> list[tuple[str, str]]:
+    """The day and time of each empty slot that the page shows, and its words."""
+    found = re.findall(r'<li class="slot" data-day="([^"]*)" data-time="([^"]*)".*?class="excerpt">(.*?)</span></', page.text)
+    return [(f"{day} {at}", re.sub("<[^>]*>", "", text)) for day, at, text in found]
+
+
+def test_the_month_says_how_many_slots_of_each_day_are_empty(
+    dashboard: Dashboard, accounts: list[ConnectedAccount], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """A day has one line, which leads to the composer with the first slot; slots of the past are not shown."""
+    group_at(dashboard.workspace, "2027-03-18T09:00:00+00:00").targets.update(slot=True, account=accounts[0])
+    with CaptureQueriesContext(connection) as without_slots:
+        dashboard.get("calendar")
+    set_slots(accounts[0], "09:00", "17:00")
+    set_slots(accounts[1], "11:00")
+
+    with django_assert_num_queries(len(without_slots) + 1):
+        page = dashboard.get("calendar")
+
+    first, second, third, fourth = slots_of_month(page)[:4]
+    handle, other = accounts[0].handle, accounts[1].handle
+    assert first == ("2027-03-10 17:00", f"1 free slot of Bluesky {handle}")
+    assert second == ("2027-03-11 09:00", f"3 free slots, the first of Bluesky {handle}")
+    assert third == ("2027-03-17 09:00", f"3 free slots, the first of Bluesky {handle}")
+    assert fourth == ("2027-03-18 11:00", f"2 free slots, the first of Mastodon {other}")
+    [link] = re.findall(r'<a href="([^"]*)"><time datetime="2027-03-18T11:00:00Z"', page.text)
+    composer = dashboard.http.get(link.replace("&amp;", "&")).text
+    assert f'name="slot" value="{accounts[1].id}@2027-03-18T11:00:00Z"' in composer
+    assert slots_of_month(dashboard.get("calendar", account=accounts[1].id))[0][0] == "2027-03-11 11:00"
+    assert slots_of_month(dashboard.get("calendar", date="2027-02-10")) == []
 
 
 def test_an_empty_calendar_teaches_the_next_step(dashboard: Dashboard) -> None:
