@@ -14,22 +14,28 @@ from zoneinfo import ZoneInfo
 
 from django.db import connection
 from django.db.models import BooleanField, ExpressionWrapper, Min, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Left
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from config.api.caller import Caller, require_access
 from config.api.paging import Page, decode_earliest_first_cursor, page_of_rows_earliest_first
-from config.db.fast_read import convert_columns, converters_of, in_list_condition, list_parameter, read_rows
+from config.db.fast_read import (
+    convert_columns,
+    converters_of,
+    in_list_condition,
+    list_parameter,
+    read_rows,
+)
+from posts.calendar_posts import CalendarPost, calendar_columns_of_groups
 from posts.local_time import start_of_local_day
 from posts.models import PostGroup, PostTarget
 from posts.selectors import groups_prefetching_targets, require_account_and_agent_in_workspace
 from posts.states import GroupStatus, TargetStatus
 from posts.summaries import PostSummary, read_post_summaries_by_sql
-from posts.tags import tag_condition, tags_expression
+from posts.tags import tag_condition
 from posts.target_times import MAX_SCHEDULE_AHEAD
 
 STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
-EXCERPT_CHARACTERS = 80  # beginning of the text that the calendar shows
 MAX_TARGETS = 200_000  # of a window of time, earliest first; the others have no entries, so that memory is bounded
 SHOWN_AT = Coalesce("scheduled_at", "created_at")
 
@@ -44,37 +50,6 @@ class CalendarFilters:
     status: str | None = None
     text: str = ""
     tag: str = ""
-
-
-class CalendarTarget(NamedTuple):
-    """A target in the lists of posts by day: when and where it is published, and whether the calendar can move it."""
-
-    platform: str
-    status: str
-    scheduled_at: datetime | None
-    lease_until: datetime | None
-    attempts: int
-    account_id: str
-
-
-class CalendarPost(NamedTuple):
-    """A post in the lists of posts by day, at one time of its targets; models of the same rows take four times as long.
-
-    `excerpt` is the beginning of the text, `tags` those of the metadata, separated by commas; `targets` are all targets of
-    the post. `moment` is the time that the targets of this entry have, None without one; `shown_at` the time at which they
-    are shown, on the local `day`, which has `on_day` entries.
-    """
-
-    id: str
-    status: str
-    excerpt: str
-    media: Sequence[dict[str, Any]]
-    tags: str | None
-    targets: Sequence[CalendarTarget]
-    moment: datetime | None
-    shown_at: datetime
-    day: date
-    on_day: int
 
 
 def scheduled_posts_of_day(
@@ -148,7 +123,7 @@ def list_first_posts_of_each_day(
     """
     targets = _targets_in_calendar(caller, workspace_id, window, filters)
     entries = _first_entries_of_each_day(targets, window, zone, slice(skip, skip + per_day))
-    groups = _calendar_groups({entry.group_id for entry in entries})
+    groups = calendar_columns_of_groups({entry.group_id for entry in entries})
     return [
         CalendarPost._make(
             (*groups[each.group_id], each.shown_at if each.is_scheduled else None, each.shown_at, each.day, each.on_day)
@@ -218,17 +193,6 @@ def _read_shown_targets(targets: QuerySet[Any]) -> list[_ShownTarget]:
     hidden = {pk for pk, status in statuses if status in STATUSES_NOT_IN_CALENDAR}
     waiting = {pk for pk, status in statuses if status == GroupStatus.PENDING_CONFIRMATION}
     return [row[:3] for row in rows if row[1] not in hidden and (row[2] or row[1] not in waiting)]
-
-
-def _calendar_groups(ids: set[str]) -> dict[str, tuple[Any, ...]]:
-    """Query the columns of a CalendarPost that belong to its post group, by the ids of the groups."""
-    of_group: dict[str, tuple[Any, ...]] = {}
-    columns = ("group__status", Left("group__text", EXCERPT_CHARACTERS), "group__media", tags_expression("group__metadata"))
-    targets = PostTarget.objects.filter(group__in=ids).order_by("position")
-    for group_id, *row in targets.values_list("group_id", *columns, *CalendarTarget._fields):
-        group = of_group.setdefault(group_id, (group_id, *row[: len(columns)], []))
-        group[-1].append(CalendarTarget._make(row[len(columns) :]))
-    return of_group
 
 
 def upcoming_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
