@@ -3,102 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from posts.calendar_posts import CalendarPost
 from posts.dashboard.account_marks import AccountMarks
-from posts.dashboard.calendar_days import SPAN_OF_VIEW, date_from_query, span_of_week
+from posts.dashboard.calendar_days import SPAN_OF_VIEW, CalendarDay, date_from_query, span_of_week
 from posts.dashboard.calendar_entries import RenderedCalendarEntry, render_calendar_entries
-from posts.dashboard.calendar_slots import EmptySlot, empty_slots_by_day
+from posts.dashboard.calendar_grid import render_grid
+from posts.dashboard.calendar_slots import empty_slots_by_day
 from posts.dashboard.listing import calendar_filters_from_query, post_filter_choices
 from posts.dashboard.saved_filters import saved_filters_context
-from posts.day_lists import STATUSES_NOT_IN_CALENDAR, CalendarPost, list_first_posts_of_each_day
+from posts.day_lists import STATUSES_NOT_IN_CALENDAR, list_first_posts_of_each_day
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 VIEWS = {"month": _("Month"), "week": _("Week"), "day": _("Day"), "list": _("List")}
 MAX_ENTRIES_PER_DAY = {"month": 3, "week": 12, "day": 80, "list": 10}  # the day view shows the others on further pages
 MAX_DAY_PAGES = 1000
-TIME_STEP = timedelta(minutes=5)
-DEFAULT_HOUR = 9  # the hour of a new post on another day than today
 SHOWN_STATUSES = [state for state in GroupStatus.values if state not in STATUSES_NOT_IN_CALENDAR]
-
-
-@dataclass(frozen=True)
-class CalendarHour:
-    """One hour of the calendar's day view with its entries; `when` is its first local time to come, empty without one."""
-
-    hour: int
-    when: str
-    entries: list[RenderedCalendarEntry]
-    slots: list[EmptySlot]
-    is_now: bool
-
-
-@dataclass(frozen=True)
-class CalendarDay:
-    """A cell of the dashboard's calendar page: one date with its first posts, and how many it has in all.
-
-    `inside`: the day belongs to the month that is shown. `now` is the local time, in the day in which it lies.
-    """
-
-    date: date
-    entries: list[RenderedCalendarEntry]
-    total: int
-    inside: bool
-    now: datetime
-    slots: list[EmptySlot]
-
-    @property
-    def is_today(self) -> bool:
-        return self.date == self.now.date()
-
-    @property
-    def hidden_entry_count(self) -> int:
-        return self.total - len(self.entries)
-
-    @property
-    def is_over(self) -> bool:
-        return self.date < self.now.date()
-
-    @property
-    def time_of_new_post(self) -> str:
-        """Return the local time with which "+" in this CalendarDay opens the composer; "" if the day is over."""
-        at = datetime.combine(self.date, datetime.min.time()).replace(hour=DEFAULT_HOUR)
-        if self.is_today:
-            at = (self.now + timedelta(hours=1)).replace(minute=0)
-        return "" if self.is_over or at.date() != self.date else f"{at:%Y-%m-%dT%H:%M}"
-
-    @property
-    def past_entries(self) -> list[RenderedCalendarEntry]:
-        return [each for each in self.entries if each.local_time <= self.now]
-
-    @property
-    def later_entries(self) -> list[RenderedCalendarEntry]:
-        return [each for each in self.entries if each.local_time > self.now]
-
-    @property
-    def hours(self) -> list[CalendarHour]:
-        """Return the hours of this CalendarDay, without those that are over and empty; an hour that comes twice is one."""
-        found, midnight = [], datetime.combine(self.date, datetime.min.time(), self.now.tzinfo)
-        for hour in range(24):
-            begins, is_now = midnight + timedelta(hours=hour), self.is_today and self.now.hour == hour
-            first = max(begins, self._first_time_to_come)
-            when = f"{first:%Y-%m-%dT%H:%M}" if first < begins + timedelta(hours=1) else ""
-            entries = [each for each in self.entries if each.local_time.hour == hour]
-            if when or entries or is_now:
-                slots = [each for each in self.slots if each.local_time.hour == hour]
-                found.append(CalendarHour(hour, when, entries, slots, is_now))
-        return found
-
-    @property
-    def _first_time_to_come(self) -> datetime:
-        """Return the next local time that the calendar offers for a post: some minutes ahead, in steps of five."""
-        soon = (self.now + TIME_STEP).replace(second=0, microsecond=0)
-        return soon + timedelta(minutes=-soon.minute % 5)
 
 
 @dataclass(frozen=True)
@@ -154,7 +80,8 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
         view=view,
         views=VIEWS.items(),
         span=span,
-        days=days,
+        grid="" if view == "day" else render_grid(page, view, days),
+        day=days[0],
         any_entries=any(day.total for day in days if day.inside),
         now=now,
         filters=filters,

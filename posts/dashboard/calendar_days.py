@@ -10,11 +10,15 @@ from zoneinfo import ZoneInfo
 from django.utils.translation import gettext as _
 
 from config.pages.language import format_date
+from posts.dashboard.calendar_entries import RenderedCalendarEntry
+from posts.dashboard.calendar_slots import EmptySlot
 from posts.dashboard.forms import ALLOWED_YEARS
 from posts.local_time import start_of_local_day
 
 WEEK = timedelta(days=7)
 DAY = timedelta(days=1)
+TIME_STEP = timedelta(minutes=5)
+DEFAULT_HOUR = 9  # the hour of a new post on another day than today
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,72 @@ class CalendarSpan:
     def start_and_end(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
         """Return when the first day of this CalendarSpan begins, and when its last day ends."""
         return start_of_local_day(self.first, zone), start_of_local_day(self.first + DAY * self.days, zone)
+
+
+@dataclass(frozen=True)
+class CalendarHour:
+    """One hour of the calendar's day view with its entries; `when` is its first local time to come, empty without one."""
+
+    hour: int
+    when: str
+    entries: list[RenderedCalendarEntry]
+    slots: list[EmptySlot]
+    is_now: bool
+
+
+@dataclass(frozen=True)
+class CalendarDay:
+    """A cell of the dashboard's calendar page: one date with its first posts, and how many it has in all.
+
+    `inside`: the day belongs to the month that is shown. `now` is the local time, in the day in which it lies.
+    """
+
+    date: date
+    entries: list[RenderedCalendarEntry]
+    total: int
+    inside: bool
+    now: datetime
+    slots: list[EmptySlot]
+
+    @property
+    def is_today(self) -> bool:
+        return self.date == self.now.date()
+
+    @property
+    def hidden_entry_count(self) -> int:
+        return self.total - len(self.entries)
+
+    @property
+    def is_over(self) -> bool:
+        return self.date < self.now.date()
+
+    @property
+    def time_of_new_post(self) -> str:
+        """Return the local time with which "+" in this CalendarDay opens the composer; "" if the day is over."""
+        at = datetime.combine(self.date, datetime.min.time()).replace(hour=DEFAULT_HOUR)
+        if self.is_today:
+            at = (self.now + timedelta(hours=1)).replace(minute=0)
+        return "" if self.is_over or at.date() != self.date else f"{at:%Y-%m-%dT%H:%M}"
+
+    @property
+    def hours(self) -> list[CalendarHour]:
+        """Return the hours of this CalendarDay, without those that are over and empty; an hour that comes twice is one."""
+        found, midnight = [], datetime.combine(self.date, datetime.min.time(), self.now.tzinfo)
+        for hour in range(24):
+            begins, is_now = midnight + timedelta(hours=hour), self.is_today and self.now.hour == hour
+            first = max(begins, self._first_time_to_come)
+            when = f"{first:%Y-%m-%dT%H:%M}" if first < begins + timedelta(hours=1) else ""
+            entries = [each for each in self.entries if each.local_time.hour == hour]
+            if when or entries or is_now:
+                slots = [each for each in self.slots if each.local_time.hour == hour]
+                found.append(CalendarHour(hour, when, entries, slots, is_now))
+        return found
+
+    @property
+    def _first_time_to_come(self) -> datetime:
+        """Return the next local time that the calendar offers for a post: some minutes ahead, in steps of five."""
+        soon = (self.now + TIME_STEP).replace(second=0, microsecond=0)
+        return soon + timedelta(minutes=-soon.minute % 5)
 
 
 def span_of_month(day: date) -> CalendarSpan:

@@ -11,18 +11,17 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Protocol, TypeVar
 
-from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from heroicons.templatetags.heroicons import heroicon_micro
 
-from config.pages.templatetags.dashboard import status_in_words, when
+from config.pages.templatetags.dashboard import status_in_words, time_of_day
 from media.links import signed_preview_url
 from posts.attached_media import workspace_assets_by_id
+from posts.calendar_posts import CalendarPost
 from posts.dashboard.account_marks import AccountMarks
-from posts.day_lists import CalendarPost
 from posts.services.changes import ChangeableTarget, is_changeable
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, UNFINISHED_GROUP_STATUSES, GroupStatus, TargetStatus
 from posts.tags import split_tags
@@ -75,46 +74,45 @@ class _EntryRenderer:
 
     def __init__(self, page: WorkspacePage, marks: AccountMarks, characters: int) -> None:
         self._page, self._marks, self._characters = page, marks, characters
+        self._zone, self._may_write = page.zone, page.may_write
         self._posts, self._calendar = page.url_of_page("posts"), page.url_of_page("calendar")
-        self._calendar_query = page.request.GET.urlencode()
+        self._calendar_query = escape(page.request.GET.urlencode())
         self._label = cache(status_in_words)
         self._title = cache(lambda reason: format_html(' title="{}"', reason))
         self._move, self._move_at, self._no_text = _("Move…"), _("Move the post of %(time)s…"), _("(no text)")
+        self._several = _(", has several times")
 
     def render_entry(self, post: CalendarPost, thumbnail: str) -> RenderedCalendarEntry:
-        local_time = timezone.localtime(post.shown_at, self._page.zone)
+        """Return the entry of a post; only what people have written is escaped."""
+        local_time = post.shown_at.astimezone(self._zone)
         targets = targets_at_moment(post.targets, post.moment)
         reason = reason_not_to_move(self._page, post.status, targets)
+        text = escape(_shortened(post.excerpt, self._characters) or self._no_text)
+        several = self._several if any(each.scheduled_at != post.moment for each in post.targets) else ""
         move = "" if reason else self._address_of_move(post)
-        several = _(", has several times") if any(each.scheduled_at != post.moment for each in post.targets) else ""
-        html = format_html(
-            '<li class="entry {}"{}><a href="{}/{}"{}>{}{} {} <span class="excerpt">{}</span>{}'
-            '<span class="out-of-sight"> ({}{})</span></a>{}{}</li>',
-            post.status,
-            format_html(' draggable="true" data-move="{}" data-time="{}"', move, f"{local_time:%H:%M}") if move else "",
-            self._posts,
-            post.id,
-            self._title(reason) if reason and self._page.may_write else "",
+        html = [
+            f'<li class="entry {post.status}"',
+            f' draggable="true" data-move="{move}" data-time="{local_time:%H:%M}">' if move else ">",
+            f'<a href="{self._posts}/{post.id}"{self._title(reason) if reason and self._may_write else ""}>',
             WARNING_SIGN if post.status in GROUP_STATUSES_NEEDING_A_PERSON else "",
-            when(post.shown_at, "H:i"),
-            self._marks.marks_of_post(targets),
-            _shortened(post.excerpt, self._characters) or self._no_text,
+            f'{time_of_day(local_time)} {self._marks.marks_of_post(targets)} <span class="excerpt">{text}</span>',
             _tag_chips(post.tags) if post.tags else "",
-            self._label(post.status),
-            several,
-            format_html('<img src="{}" alt="" width="32" height="32" loading="lazy">', thumbnail) if thumbnail else "",
+            f'<span class="out-of-sight"> ({self._label(post.status)}{several})</span></a>',
+            f'<img src="{escape(thumbnail)}" alt="" width="32" height="32" loading="lazy">' if thumbnail else "",
             self._move_link(move, local_time) if move else "",
-        )
-        return RenderedCalendarEntry(local_time, html)
+            "</li>",
+        ]
+        return RenderedCalendarEntry(local_time, SafeString("".join(html)))
 
     def _address_of_move(self, post: CalendarPost) -> str:
-        """Return the address of the page that moves the targets of a post with this entry's time."""
+        """Return the escaped address of the page that moves the targets of a post with this entry's time."""
         at = post.moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if post.moment else ""
-        return f"{self._calendar}/move/{post.id}?{self._calendar_query}&at={at}"
+        return f"{self._calendar}/move/{post.id}?{self._calendar_query}&amp;at={at}"
 
-    def _move_link(self, address: str, local_time: datetime) -> SafeString:
-        link = '<a class="move" href="{}" title="{}">{}<span class="out-of-sight">{}</span></a>'
-        return format_html(link, address, self._move, MOVE_ICON, self._move_at % {"time": f"{local_time:%H:%M}"})
+    def _move_link(self, address: str, local_time: datetime) -> str:
+        words = self._move_at % {"time": f"{local_time:%H:%M}"}
+        link = f'<a class="move" href="{address}" title="{self._move}">{MOVE_ICON}'
+        return f'{link}<span class="out-of-sight">{words}</span></a>'
 
 
 def _tag_chips(tags: str) -> SafeString:
