@@ -23,7 +23,7 @@ def count_posts_awaiting_approval(workspace_id: str) -> int:
 CALENDAR = DashboardPage(
     "calendar", _("Calendar"), "calendar-days", in_bottom_bar=True, also_for=("posts", "missed", "calendar-feeds", "files")
 )
-NEW_POST = DashboardPage("compose", _("New post"), "pencil-square", in_bottom_bar=True, key="n")
+NEW_POST = DashboardPage("compose", _("New post"), "pencil-square", in_bottom_bar=True, key="n", for_writers=True)
 APPROVALS = DashboardPage(
     "approvals", _("Approvals"), "check-circle", in_bottom_bar=True, count_waiting=count_posts_awaiting_approval
 )

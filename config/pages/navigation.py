@@ -25,6 +25,7 @@ class DashboardPage:
 
     `count_waiting` takes a workspace id and returns how many items of the page wait for a person, up to MAX_SHOWN_COUNT + 1.
     `also_for`: first path segments of pages without a menu entry that belong to this one, such as members to settings.
+    `for_writers`: the menu has it only for people who may write posts.
     """
 
     route: str
@@ -35,6 +36,7 @@ class DashboardPage:
     key: str = ""
     count_waiting: Callable[[str], int] | None = None
     also_for: tuple[str, ...] = ()
+    for_writers: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class _Page(Protocol):
     request: HttpRequest
     workspace: Any
 
+    @property
+    def may_write(self) -> bool: ...
     def url_of_page(self, name: str) -> str: ...
 
 
@@ -86,7 +90,7 @@ def menu_links(page: _Page) -> list[MenuLink]:
             _shown(entry.count_waiting(page.workspace.id)) if entry.count_waiting else "",
         )
         for entry in all_dashboard_pages()
-        if entry.label
+        if entry.label and (page.may_write or not entry.for_writers)
     ]
 
 

@@ -1,4 +1,7 @@
-"""Signing in by a link in an e-mail in a browser, with a mail server that is a stand-in, with scripts and without."""
+"""Signing in by a link in an e-mail in a browser, and what invited viewers and editors then find on the pages.
+
+The mail server is a stand-in.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.conftest import new_context
+from tests.browser.conftest import new_context, sign_in_as_owner
 from tests.browser.page_checks import ErrorRecorder, PageChecker
-from tests.browser.service import Service, run_service
+from tests.browser.service import Service, Workspace, run_service
+from tests.browser.test_calendar import calendar_path, day_ahead
+from tests.browser.ways_of_use import MOUSE, TOUCH, WayOfUse, in_every_way
 from tests.fakes.smtp import FakeMailServer
 from tests.until import wait_until
 
@@ -21,6 +26,12 @@ LINK = re.compile(r"http\S+/dashboard/(?:sign-in/link|invitations)/\S+")
 def mail_server() -> Iterator[FakeMailServer]:
     with FakeMailServer() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def demo_owner(chromium: Browser, with_mail: Service) -> StorageState:
+    """The cookies of the owner of that service's demo workspace."""
+    return sign_in_as_owner(chromium, with_mail)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +147,10 @@ def test_a_post_of_an_editor_waits_for_the_owner(
     desk.get_by_label("Text for all accounts").fill("Good morning from the desk")
     desk.get_by_role("checkbox", name="Mastodon").check()
     checker.check(desk, "compose-editor")
-    desk.get_by_role("button", name="Ask to publish once approved").click()
+    ask = desk.get_by_role("button", name="Ask to publish once approved")
+    expect(ask).to_have_class(re.compile(r"\bprimary\b"))
+    expect(desk.get_by_role("button", name="Publish now")).to_have_count(0)
+    ask.click()
     expect(desk.get_by_text("The post waits for the approval of an owner or admin.")).to_be_visible()
     desk.goto(f"{home}/approvals")
     expect(desk.get_by_role("button", name="Approve")).to_have_count(0)
@@ -147,3 +161,70 @@ def test_a_post_of_an_editor_waits_for_the_owner(
     expect(page.get_by_text("Approved.")).to_be_visible()
     context.close()
     assert recorder.problems == []
+
+
+@in_every_way
+def test_a_viewer_reads_and_finds_nothing_to_write_with(
+    chromium: Browser,
+    with_mail: Service,
+    mail_server: FakeMailServer,
+    demo_owner: StorageState,
+    checker: PageChecker,
+    request: pytest.FixtureRequest,
+    way: WayOfUse,
+) -> None:
+    workspace = with_mail.new_workspace(request.node.name.removeprefix("test_"))
+    scheduled = workspace.post("Rye at dawn", workspace.account("mastodon"), scheduled_at=day_ahead(1).isoformat())
+    waiting = workspace.post("May I?", workspace.account("mastodon"), token=workspace.new_agent("Robot")[1])
+    address = f"vera-{workspace.id[-6:]}@example.com"
+    owner = new_context(chromium, with_mail.base_url, storage_state=demo_owner)
+    invite(owner.new_page(), workspace, address, "member")
+    owner.close()
+
+    context = new_context(chromium, with_mail.base_url, **way.options)
+    recorder = ErrorRecorder(context, with_mail.base_url)
+    page = context.new_page()
+    page.goto(next_link(mail_server))
+    way.enter(page.get_by_label("E-mail address"), address)
+    way.press(page.get_by_role("button", name="E-mail me a link"))
+    expect(page.get_by_role("heading", name="Check your e-mail")).to_be_visible()
+    page.goto(next_link(mail_server))
+    way.press(page.get_by_role("button", name="Sign in"))
+    way.press(page.get_by_role("button", name="Join the workspace"))
+    expect(page.get_by_text("You are now a member of")).to_be_visible()
+    expect_nothing_to_write_with(page)
+    menu = page.get_by_role("navigation", name="Most used pages" if way is TOUCH else "Workspace")
+    way.press(menu.get_by_role("link", name="Calendar"))
+    expect_nothing_to_write_with(page)
+    page.goto(calendar_path(workspace, view="list"))
+    way.press(page.get_by_role("link", name="Rye at dawn"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Scheduled")
+    assert page.url.endswith(scheduled["id"])
+    expect_nothing_to_write_with(page)
+    for path in ("posts", f"posts/{waiting['id']}", "approvals"):
+        page.goto(f"/dashboard/workspaces/{workspace.id}/{path}")
+        expect(page.get_by_role("main")).to_contain_text("May I?")
+        expect_nothing_to_write_with(page)
+    page.goto(f"/dashboard/workspaces/{workspace.id}/compose")
+    expect(page.get_by_role("main")).to_contain_text("You have read-only access to this workspace.")
+    expect_nothing_to_write_with(page)
+    if way is MOUSE:
+        checker.check(page, "compose-viewer")
+    context.close()
+    assert recorder.problems == []
+
+
+def invite(page: Page, workspace: Workspace, address: str, role: str) -> None:
+    """Invite a person to a workspace, as its owner."""
+    page.goto(f"/dashboard/workspaces/{workspace.id}/members")
+    page.get_by_label("E-mail address").fill(address)
+    page.get_by_label("Role", exact=True).select_option(role)
+    page.get_by_role("button", name="Invite").click()
+    expect(page.get_by_role("heading", name=f"{address} is invited")).to_be_visible()
+
+
+def expect_nothing_to_write_with(page: Page) -> None:
+    """Fail if the open page has a form that changes something, or a link to the composer or to the editing of a post."""
+    expect(page.get_by_role("main")).to_be_visible()
+    for changing in ("main form[method=post]", "a[href*='/compose']", "a[href$='/edit']", "main [draggable=true]"):
+        expect(page.locator(changing)).to_have_count(0)
