@@ -17,6 +17,8 @@ from tests.bench.measure import Row, at_most
 from tests.bench.service import Service
 
 POSTS, SECONDS_APART = 10_000, 3000  # about 29 posts a day, over most of a year
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+SLOTS = [{"weekday": day, "time": time} for day in DAYS for time in ("09:00", "12:30", "17:00")]  # of two accounts
 TURNS = 9  # requests for each page, of which the first warms up
 LOAD = (
     "from tests.bench.history import load; "
@@ -34,6 +36,8 @@ def rows(service: Service) -> list[Row]:
     """Benchmark all pages; the rows name the slowest one and the heaviest one."""
     given = {"workspace_id": service.workspace_id, "accounts": service.accounts[:2], "posts": POSTS, "apart": SECONDS_APART}
     service.stack.run("manage.py", "shell", "--no-imports", "-c", LOAD.format(**given))
+    for account_id in service.accounts[:2]:
+        service.call("PUT", f"/accounts/{account_id}/slots", {"slots": SLOTS, "timezone": "Europe/Berlin"})
     with requests.Session() as session:
         session.trust_env = False
         session.headers["Accept-Encoding"] = "gzip"
