@@ -57,7 +57,7 @@ def test_too_many_pictures_become_as_many_as_each_platform_takes(
 ) -> None:
     pinterest = AccountFactory(workspace=workspace, platform="pinterest")
     ids = [each.id for each in pictures_of(workspace, 6)]
-    content = {"media": ids, "extra": {f"alt-{ids[1]}": "The second", f"{pinterest.id}-board": "News"}}
+    content: dict[str, Any] = {"media": ids, "extra": {f"alt-{ids[1]}": "The second", f"{pinterest.id}-board": "News"}}
     checked = dashboard.compose("check", bluesky, pinterest, **content)
     assert set(repairs_on(checked)) == {"Keep only the first 4 images", "Keep only the first 5 images"}
     assert "This changes the post for all accounts." in words(checked)
@@ -146,7 +146,7 @@ def test_a_poll_or_the_media_is_removed_where_they_cannot_be_together(
     dashboard: Dashboard, workspace: Workspace, x: ConnectedAccount
 ) -> None:
     [picture] = pictures_of(workspace, 1)
-    content = {"media": [picture.id], "extra": poll_of(x, ["Tea", "Coffee"])}
+    content: dict[str, Any] = {"media": [picture.id], "extra": poll_of(x, ["Tea", "Coffee"])}
 
     without_poll = press(dashboard, "Remove the poll", x, **content)
     without_media = press(dashboard, "Remove all media", x, **content)
@@ -195,7 +195,7 @@ def test_a_repair_of_an_issue_that_is_gone_changes_nothing(
 def test_a_reel_that_is_a_picture_becomes_an_ordinary_post(dashboard: Dashboard, workspace: Workspace) -> None:
     instagram = AccountFactory(workspace=workspace, platform="instagram")
     picture = MediaAssetFactory(workspace=workspace, width=1000, height=1000)
-    content = {"media": [picture.id], "extra": {f"{instagram.id}-post_type": "reel"}}
+    content: dict[str, Any] = {"media": [picture.id], "extra": {f"{instagram.id}-post_type": "reel"}}
     assert "A reel is one video." in words(dashboard.compose("check", instagram, **content))
 
     page = press(dashboard, "Make it an ordinary post", instagram, **content)
@@ -222,7 +222,7 @@ def uploaded(dashboard: Dashboard, name: str, content: bytes) -> MediaAsset:
 def test_a_picture_of_a_type_that_is_not_accepted_becomes_a_jpeg(dashboard: Dashboard, workspace: Workspace) -> None:
     instagram = AccountFactory(workspace=workspace, platform="instagram")
     drawing, other = uploaded(dashboard, "drawing.png", png(400, 400)), uploaded(dashboard, "other.jpg", jpeg(400, 400))
-    content = {"media": [other.id, drawing.id], "extra": {f"alt-{drawing.id}": "A drawing"}}
+    content: dict[str, Any] = {"media": [other.id, drawing.id], "extra": {f"alt-{drawing.id}": "A drawing"}}
 
     page = press(dashboard, "Convert it to JPEG.", instagram, **content)
 
