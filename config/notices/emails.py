@@ -30,6 +30,7 @@ from config.notices.email_lines import (
 from config.notices.events import BUDGET_THRESHOLDS
 from config.notices.models import Notice, NoticeKind
 from config.pages.language import format_date
+from config.pages.sentences import translated_message
 from posts.models import PostGroup, SeriesOccurrence
 from posts.post_group_json import approval_url, decision_url
 from posts.selectors import groups_prefetching_targets
@@ -194,7 +195,7 @@ def _series(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         [
             MailItem(
                 f"{one_line_name(row.series.name or series)}, {time_with_zone_name(row.at, workspace)}: "
-                f"{one_line_name(row.error['message'])}"
+                f"{one_line_name(translated_message(row.error['message']))}"
             )
             for row in rows[:MAX_LINES]
         ],

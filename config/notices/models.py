@@ -140,6 +140,7 @@ class NoticeChannel(TimestampedModel):
     name = models.CharField(max_length=60)
     destination = EncryptedJSONField()
     notice_kinds = models.JSONField(default=list)  # values of NoticeKind
+    language = models.CharField(max_length=5, default="en", db_default="en")  # of the texts of its notices
     paused_at = models.DateTimeField(null=True)
     pause_reason = models.CharField(max_length=300, blank=True)
 

@@ -7,12 +7,12 @@ A worker that dies in between therefore loses nothing, and several workers may r
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import get_language
 
 from config.api.caller import WorkspaceStatus
 from config.notices.channels.queue import queue_notice_for_channels
@@ -21,7 +21,6 @@ from config.notices.creation import BATCH_SIZE, create_notices_of_new_events
 from config.notices.emails import build_email
 from config.notices.models import MIN_PAUSE, Digest, Notice, NoticeKind
 from config.pages.language import use_language_of
-from workspaces.models import User
 from workspaces.services import MailMessage, queue_mail
 
 logger = logging.getLogger(__name__)
@@ -72,26 +71,31 @@ def _send_digest(digest: Digest) -> None:
     """Queue a digest for each member and channel that wants it, and mark its notices as settled (reported or resolved)."""
     now = timezone.now()
     notices = Notice.objects.filter(workspace=digest.workspace_id, kind=digest.kind, settled_at=None)
-    kind = NoticeKind(digest.kind)
-    email = build_email(kind, digest.workspace, notices)
-    people = notice_recipients(workspace_id=digest.workspace_id, kind=kind)
-    by_email = email is not None and _queue_emails(notices, digest, email, people)
-    by_channel = email is not None and queue_notice_for_channels(workspace_id=digest.workspace_id, kind=kind, message=email)
+    message = build_email(NoticeKind(digest.kind), digest.workspace, notices)
+    sent = message is not None and _queue_for_people_and_channels(digest, notices, message)
     notices.update(settled_at=now)
-    digest.mark_sent_or_skipped_unsaved(now, sent=by_email or by_channel)
+    digest.mark_sent_or_skipped_unsaved(now, sent=sent)
     digest.save()
 
 
-def _queue_emails(notices: QuerySet[Notice], digest: Digest, email: MailMessage, people: Sequence[User]) -> bool:
-    """Queue a notice e-mail to each of the given users in the user's language; return False if there are none.
+def _queue_for_people_and_channels(digest: Digest, notices: QuerySet[Notice], english: MailMessage) -> bool:
+    """Queue a digest of notices for each person and channel in their languages; return False if nobody wants it.
 
-    `email` is in English.
+    `english` is the digest in English.
     """
-    by_language: dict[str, MailMessage | None] = {settings.LANGUAGE_CODE: email}
+    kind = NoticeKind(digest.kind)
+    by_language = {settings.LANGUAGE_CODE: english}
+
+    def build_message() -> MailMessage:
+        """Return the digest in the current language, or in English if its notices have been resolved meanwhile."""
+        language = get_language() or settings.LANGUAGE_CODE
+        if language not in by_language:
+            by_language[language] = build_email(kind, digest.workspace, notices) or english
+        return by_language[language]
+
+    people = notice_recipients(workspace_id=digest.workspace_id, kind=kind)
     for person in people:
-        language = person.language or settings.LANGUAGE_CODE
         with use_language_of(person):
-            if language not in by_language:
-                by_language[language] = build_email(NoticeKind(digest.kind), digest.workspace, notices)
-            queue_mail(to=person.email, message=by_language[language] or email)
-    return bool(people)
+            queue_mail(to=person.email, message=build_message())
+    in_channels = queue_notice_for_channels(workspace_id=digest.workspace_id, kind=kind, build_message=build_message)
+    return bool(people) or in_channels

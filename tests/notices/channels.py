@@ -34,7 +34,7 @@ class Services:
             return {"bot_token": self.bot, "chat_id": str(self.chat)}
         return {"url": f"{self.receiver.url}/hook?secret=1"}
 
-    def add(self, workspace: Workspace, kind: str, *notice_kinds: str, name: str = "") -> NoticeChannel:
+    def add(self, workspace: Workspace, kind: str, *notice_kinds: str, name: str = "", language: str = "en") -> NoticeChannel:
         """Add a channel to the workspace that gets these notices, by default those about approvals."""
         return NoticeChannel.objects.create(
             workspace=workspace,
@@ -42,6 +42,7 @@ class Services:
             name=name or f"The {kind} channel",
             destination=self.destination(kind),
             notice_kinds=list(notice_kinds or ["approval"]),
+            language=language,
         )
 
 

@@ -29,7 +29,7 @@ def test_a_person_and_the_worker_pause_a_channel_at_the_same_time(
     services: Services, workspace: Workspace, owner: User
 ) -> None:
     channel = services.add(workspace, "webhook")
-    queue_notice_messages([channel], notice())
+    queue_notice_messages([channel], notice)
     [message] = claim_messages(ChannelMessage.objects.all(), limit=1)
     channel_locked = threading.Event()
 

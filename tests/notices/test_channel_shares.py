@@ -22,7 +22,7 @@ def add_dead(services: Services, workspace: Workspace, receiver: Receiver, messa
     channel.destination = {"url": receiver.url}
     channel.save()
     for _ in range(messages):
-        queue_notice_messages([channel], notice())
+        queue_notice_messages([channel], notice)
     return channel
 
 
@@ -37,7 +37,7 @@ def test_a_workspace_with_a_dead_receiver_delays_no_other_workspace(services: Se
         theirs = add_dead(services, workspace, dead, messages=SHARES.slots + 10)
         begin_all(loop)
         dead.wait_for(SHARES.slow)
-        queue_notice_messages([other], notice())
+        queue_notice_messages([other], notice)
         begin_all(loop)
         services.receiver.wait_for(1)
         dead.release()
@@ -51,13 +51,13 @@ def test_a_workspace_with_a_dead_receiver_delays_no_other_workspace(services: Se
 def test_dead_receivers_of_many_workspaces_leave_slots_for_one_that_answers(services: Services, workspace: Workspace) -> None:
     quick = services.add(workspace, "webhook")
     with Receiver(otherwise=Manner.HANG) as dead, started(LoopOfTest()) as loop:
-        queue_notice_messages([quick], notice())
+        queue_notice_messages([quick], notice)
         loop.run_until_idle()
         for _ in range(SHARES.slow_together // SHARES.slow + 1):
             add_dead(services, factories.WorkspaceFactory.create(), dead, messages=SHARES.slow)
         begin_all(loop)
         dead.wait_for(SHARES.slow_together)
-        queue_notice_messages([quick], notice())
+        queue_notice_messages([quick], notice)
         begin_all(loop)
         services.receiver.wait_for(2)
         dead.release()

@@ -89,6 +89,28 @@ def test_a_webhook_gets_signed_json(services: Services, workspace: Workspace, wa
     assert item["url"] == waiting_post["approval_url"]
 
 
+def test_each_channel_gets_notices_in_its_language(
+    services: Services, workspace: Workspace, waiting_post: dict[str, Any]
+) -> None:
+    for kind, language in zip(KINDS, ("de", "es", "de"), strict=True):
+        services.add(workspace, kind, language=language)
+    services.add(workspace, "webhook", name="In English")
+    send_to_channels()
+    [in_slack], [in_telegram] = services.slack.messages(services.slack_channel), services.telegram.messages(services.chat)
+    german, english = sorted(
+        (each.json() for each in services.receiver.requests), key=lambda body: body["title"], reverse=True
+    )
+
+    assert german["title"] == in_slack["text"] == "Ein Beitrag wartet in Workshop auf Freigabe."
+    assert [each["text"]["text"] for each in in_slack["blocks"][2]["elements"]] == ["Freigeben", "Ablehnen"]
+    assert in_telegram.text.startswith("Una publicación espera aprobación en Workshop.\n\nPara Bluesky, el 17 Mar")
+    assert [button["text"] for button in in_telegram.options["keyboard"][0]] == ["Aprobar", "Rechazar"]
+    assert english["title"] == TITLE
+    assert german["action"]["label"] == "Alle Beiträge ansehen, die auf Freigabe warten"
+    assert {name for name in german if german[name] == english[name]} == {"type", "workspace_id", "created_at"}
+    assert german["items"][0]["approve_url"] == english["items"][0]["approve_url"] == decision_url(waiting_post, "approve")
+
+
 def test_the_number_of_queries_does_not_grow_with_the_messages_that_are_begun(
     services: Services, workspace: Workspace, waiting_post: dict[str, Any]
 ) -> None:
@@ -97,7 +119,7 @@ def test_the_number_of_queries_does_not_grow_with_the_messages_that_are_begun(
     counts = []
     for number in (1, SHARES.slow):
         for channel in [services.add(workspace, "webhook", name=f"{number} {each}") for each in range(number)]:
-            queue_notice_messages([channel], notice())
+            queue_notice_messages([channel], notice)
         with started(LoopOfTest()) as loop:
             with CaptureQueriesContext(connection) as queries:
                 loop.run_once()

@@ -29,7 +29,14 @@ def pages(workspace: Workspace, owner: User) -> Pages:
 
 
 def add(pages: Pages, kind: str, destination: dict[str, str], **fields: Any) -> Any:
-    form = {"key": f"key-{kind}-of-the-form", "name": "Team", "notice_kinds": ["approval", "post"], **destination, **fields}
+    form = {
+        "key": f"key-{kind}-of-the-form",
+        "name": "Team",
+        "language": "en",
+        "notice_kinds": ["approval", "post"],
+        **destination,
+        **fields,
+    }
     return pages.post("notice-channel-add", form, follow=True, kind=kind)
 
 
@@ -100,16 +107,26 @@ def test_slack_addresses_are_those_of_slack(pages: Pages) -> None:
 
 def test_a_channel_is_changed(pages: Pages, services: Services, workspace: Workspace) -> None:
     channel, other = services.add(workspace, "slack"), services.add(workspace, "webhook", name="Other")
-    form = {"name": "Desk", "notice_kinds": ["budget"]}
+    form = {"name": "Desk", "language": "de", "notice_kinds": ["budget"]}
     changed = pages.post("notice-channel", form, follow=True, channel_id=str(channel.pk))
     taken = pages.post("notice-channel", form, channel_id=str(other.pk))
-    none = pages.post("notice-channel", {"name": "Desk"}, channel_id=str(channel.pk))
+    none = pages.post("notice-channel", {**form, "notice_kinds": []}, channel_id=str(channel.pk))
 
     assert "The channel is changed." in words(changed)
     channel.refresh_from_db()
-    assert (channel.name, channel.notice_kinds) == ("Desk", ["budget"])
+    assert (channel.name, channel.language, channel.notice_kinds) == ("Desk", "de", ["budget"])
     assert (taken.status_code, "Another channel has this name." in words(taken)) == (422, True)
     assert none.status_code == 422
+
+
+def test_the_language_of_a_new_channel_is_at_first_that_of_the_page(pages: Pages, owner: User) -> None:
+    User.objects.filter(pk=owner.pk).update(language="es")
+
+    assert pages.get("notice-channels").content.decode().count('<option value="es" selected>') == len(KINDS)
+
+
+def test_a_channel_cannot_get_notices_in_an_unknown_language(pages: Pages, services: Services) -> None:
+    assert add(pages, "slack", services.destination("slack"), language="tlh").status_code == 422
 
 
 def test_a_paused_channel_gets_no_notices_and_no_tests(pages: Pages, services: Services, workspace: Workspace) -> None:
@@ -196,6 +213,7 @@ def test_concurrent_requests_do_not_exceed_the_limit(services: Services, workspa
                 workspace_id=workspace.id,
                 kind=ChannelKind.WEBHOOK,
                 name=f"New {number}",
+                language="en",
                 notice_kinds=["post"],
                 destination={"url": services.receiver.url},
             )
@@ -240,7 +258,9 @@ def test_an_admin_may_change_channels(services: Services, workspace: Workspace) 
 def test_channels_of_other_workspaces_cannot_be_reached(pages: Pages, services: Services, stranger: User) -> None:
     theirs = services.add(factories.WorkspaceFactory.create(name="Other", owner_user=stranger), "webhook", name="Theirs")
     own = pages.get("notice-channels")
-    change = pages.post("notice-channel", {"name": "Mine", "notice_kinds": ["post"]}, channel_id=str(theirs.pk))
+    change = pages.post(
+        "notice-channel", {"name": "Mine", "language": "en", "notice_kinds": ["post"]}, channel_id=str(theirs.pk)
+    )
     for action in ("test", "pause", "resume", "remove"):
         act(pages, action, theirs)
 

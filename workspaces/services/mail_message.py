@@ -29,7 +29,9 @@ class MailItem:
     def links(self) -> list[tuple[str, str]]:
         """Return what a reader can open from this item of the e-mail: labels with their URLs."""
         decisions = [(gettext("Approve"), self.approve_address), (gettext("Reject"), self.reject_address)]
-        return [(label, address) for label, address in decisions if address] or [("Open", self.address)] * bool(self.address)
+        return [(label, address) for label, address in decisions if address] or [(gettext("Open"), self.address)] * bool(
+            self.address
+        )
 
 
 @dataclass(frozen=True)

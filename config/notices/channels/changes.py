@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Prefetch
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from auditlog.services import record_entry
 from config.api import rate_limit
@@ -44,6 +44,7 @@ def add_channel(
     workspace_id: str,
     kind: ChannelKind,
     name: str,
+    language: str,
     notice_kinds: Sequence[str],
     destination: Mapping[str, str],
 ) -> NoticeChannel:
@@ -59,23 +60,23 @@ def add_channel(
             message = f"The workspace already has {MAX_CHANNELS} channels."
             raise Conflict(message, suggested_action=gettext_noop("Remove one that nobody reads."))
         channel = NoticeChannel(workspace_id=workspace_id, kind=kind, name=name, destination=checked)
-        channel.notice_kinds = list(notice_kinds)
+        channel.language, channel.notice_kinds = language, list(notice_kinds)
         _save(channel)
         _record(caller, "notice_channels.create", channel)
     return channel
 
 
 def change_channel(
-    *, caller: Caller, workspace_id: str, channel_id: uuid.UUID, name: str, notice_kinds: Sequence[str]
+    *, caller: Caller, workspace_id: str, channel_id: uuid.UUID, name: str, language: str, notice_kinds: Sequence[str]
 ) -> None:
-    """Service: change the name of a notice channel, and which notices it gets.
+    """Service: change the name of a notice channel, the language of its notices, and which ones it gets.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, ValidationFailed.
     """
     require_role(caller, workspace_id, *ADMIN_ROLES)
     with transaction.atomic():
         channel = _locked_channel(workspace_id, channel_id)
-        channel.name, channel.notice_kinds = name, list(notice_kinds)
+        channel.name, channel.language, channel.notice_kinds = name, language, list(notice_kinds)
         _save(channel)
         _record(caller, "notice_channels.update", channel)
 
@@ -98,7 +99,7 @@ def send_test_notice(*, caller: Caller, workspace_id: str, channel_id: uuid.UUID
                 gettext_noop("The last test notice is still on its way."),
                 suggested_action=gettext_noop("Wait until it has arrived."),
             )
-        queue_notice_messages([channel], _test_message(channel.workspace))
+        queue_notice_messages([channel], lambda: _test_message(channel.workspace))
         _record(caller, "notice_channels.test", channel)
 
 
@@ -162,15 +163,16 @@ def _save(channel: NoticeChannel) -> None:
 
 def _test_message(workspace: Workspace) -> MailMessage:
     name = one_line_name(workspace.name)
+    subject = gettext("A test notice of %(workspace)s") % {"workspace": name}
     page = reverse("notice-channels", kwargs={"workspace_id": workspace.pk})
     return MailMessage(
-        subject=f"A test notice of {name}",
+        subject=subject,
         workspace_name=name,
-        happened=f"A test notice of {name}.",
-        todo="Notices of the workspace arrive here from now on.",
-        button="Change the channels",
+        happened=f"{subject}.",
+        todo=gettext("Notices of the workspace arrive here from now on."),
+        button=gettext("Change the channels"),
         address=f"{settings.BASE_URL}{page}",
-        until="There is nothing to do.",
+        until=gettext("There is nothing to do."),
         reason="",
     )
 

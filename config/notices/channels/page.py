@@ -6,8 +6,9 @@ import uuid
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.http import Http404, HttpResponse
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
 from config.api.errors import ApiError
@@ -45,19 +46,22 @@ def _destination_fields() -> dict[str, forms.CharField]:
 
 
 class ChannelForm(forms.Form):
-    """The form of a notice channel: its name, which notices it gets and, for a new one, its destination."""
+    """The form of a notice channel: its name, which notices it gets in which language and, for a new one, its destination."""
 
     name = forms.CharField(label=_("Name"), max_length=60)
+    language = forms.ChoiceField(label=_("Language of the notices"), choices=settings.LANGUAGES)
     notice_kinds = forms.MultipleChoiceField(
         label=_("Notices"), choices=NoticeKind.choices, widget=forms.CheckboxSelectMultiple
     )
 
     def __init__(self, data: Any = None, *, kind: ChannelKind | None = None, channel: NoticeChannel | None = None) -> None:
-        initial = {"name": channel.name, "notice_kinds": channel.notice_kinds} if channel else {"notice_kinds": ["approval"]}
+        initial: dict[str, Any] = {"language": get_language(), "notice_kinds": ["approval"]}
+        if channel:
+            initial = {each: getattr(channel, each) for each in ("name", "language", "notice_kinds")}
         super().__init__(data, initial=initial, auto_id=f"{channel.pk if channel else kind}-%s")
         known = _destination_fields()
         self.fields.update({name: known[name] for name in (DESTINATION_FIELDS[kind] if kind else ())})
-        self.order_fields(["name", *known, "notice_kinds"])
+        self.order_fields(["name", *known, "language", "notice_kinds"])
 
 
 @workspace_page(operation="notice_channels.list")
@@ -76,7 +80,7 @@ def add_channel(page: WorkspacePage, kind: str) -> HttpResponse:
     if not form.is_valid():
         return _show(page, form, kind, status=422)
     given = {name: form.cleaned_data[name] for name in DESTINATION_FIELDS[chosen]}
-    named = {name: form.cleaned_data[name] for name in ("name", "notice_kinds")}
+    named = {name: form.cleaned_data[name] for name in ("name", "language", "notice_kinds")}
     about = {"caller": page.caller, "workspace_id": page.workspace.id, "kind": chosen, "destination": given, **named}
     try:
         submit_once(page, "notice_channels.create", lambda: changes.add_channel(**about))
@@ -89,7 +93,7 @@ def add_channel(page: WorkspacePage, kind: str) -> HttpResponse:
 
 @workspace_page("POST", operation="notice_channels.update")
 def change_channel(page: WorkspacePage, channel_id: uuid.UUID) -> HttpResponse:
-    """Dashboard page: change the name of a notice channel, and which notices it gets."""
+    """Dashboard page: change the name of a notice channel, the language of its notices, and which ones it gets."""
     form = ChannelForm(page.request.POST)
     if not form.is_valid():
         return _show(page, form, str(channel_id), status=422)

@@ -6,7 +6,7 @@ A message may be sent twice if a worker dies after sending it and before saving 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 
 import orjson
@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
+from django.utils.translation import override
 
 from auditlog.services import record_entry
 from config.api.caller import WorkspaceStatus, system_caller
@@ -38,22 +39,29 @@ MAX_REASON = 300
 PAUSED_REASON = "The channel was paused."
 
 
-def queue_notice_for_channels(*, workspace_id: str, kind: NoticeKind, message: MailMessage) -> bool:
+def queue_notice_for_channels(*, workspace_id: str, kind: NoticeKind, build_message: Callable[[], MailMessage]) -> bool:
     """Queue a notice for each channel of the workspace that wants this kind and is not paused; False if there is none.
 
-    The channels are locked, so that none is removed before the caller's transaction has committed.
+    The channels are locked, so that none is removed before the caller's transaction has committed. See
+    `queue_notice_messages` for `build_message`.
     """
     active = NoticeChannel.objects.filter(workspace_id=workspace_id, paused_at=None).order_by("pk")
     channels = [channel for channel in active.select_for_update(no_key=True) if kind in channel.notice_kinds]
-    queue_notice_messages(channels, message, kind=kind)
+    queue_notice_messages(channels, build_message, kind=kind)
     return bool(channels)
 
 
-def queue_notice_messages(channels: Iterable[NoticeChannel], message: MailMessage, *, kind: str = "") -> None:
-    """Queue a message for these notice channels, to be sent by a worker after the caller's transaction has committed."""
+def queue_notice_messages(
+    channels: Iterable[NoticeChannel], build_message: Callable[[], MailMessage], *, kind: str = ""
+) -> None:
+    """Queue a message for these notice channels, to be sent by a worker after the caller's transaction has committed.
+
+    `build_message` is called for each channel, and returns the message in the current language, which is the channel's.
+    """
     rows = [ChannelMessage(channel=channel, notice_kind=kind, due_at=timezone.now()) for channel in channels]
     for row in rows:
-        row.body = build_body(row, message)
+        with override(row.channel.language):
+            row.body = build_body(row, build_message())
     ChannelMessage.objects.bulk_create(rows)
     wake_worker_loop_after_commit(CHANNELS_LOOP)
 
