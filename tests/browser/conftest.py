@@ -15,6 +15,9 @@ from tests.browser.full_workspace import FullWorkspace, create_full_workspace
 from tests.browser.page_checks import WIDE, ErrorRecorder, PageChecker
 from tests.browser.service import Service, Workspace, run_service
 from tests.fakes.bluesky import FakeBluesky
+from tests.fakes.slack import FakeSlack
+from tests.fakes.smtp import FakeMailServer
+from tests.fakes.telegram import FakeTelegram
 
 ROOT = Path(__file__).resolve().parents[2]
 SETUP = "`make browser-setup` installs what is missing."
@@ -57,14 +60,41 @@ def bluesky() -> Iterator[FakeBluesky]:
 
 
 @pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory, bluesky: FakeBluesky) -> Iterator[Service]:
+def slack() -> Iterator[FakeSlack]:
+    with FakeSlack() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def telegram() -> Iterator[FakeTelegram]:
+    with FakeTelegram() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mail_server() -> Iterator[FakeMailServer]:
+    with FakeMailServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def service(
+    tmp_path_factory: pytest.TempPathFactory,
+    bluesky: FakeBluesky,
+    slack: FakeSlack,
+    telegram: FakeTelegram,
+    mail_server: FakeMailServer,
+) -> Iterator[Service]:
     """The service as `make run` starts it, for all browser tests.
 
-    Its Bluesky is a stand-in, operators need a second factor as in production, no sign-in gets too old during the tests, and
-    a post that cannot be sent is tried again once, after a second.
+    Its mail server, Bluesky, Slack and Telegram are stand-ins, operators need a second factor as in production, no sign-in
+    gets too old during the tests, and a post that cannot be sent is tried again once, after a second.
     """
     settings = {
         "BLUESKY_API_BASE": bluesky.url,
+        "SLACK_API_BASE": slack.api_base,
+        "TELEGRAM_API_BASE": telegram.url,
+        "EMAIL_URL": f"smtp://127.0.0.1:{mail_server.port}",
         "OPERATOR_SECOND_FACTOR": "true",
         "REAUTHENTICATE_MINUTES": "600",
         "PUBLISH_RETRY_SCHEDULE": "1",

@@ -28,7 +28,7 @@ def create_full_workspace(service: Service, bluesky: FakeBluesky) -> FullWorkspa
     workspace = service.new_workspace("Harbour Bakery")
     mastodon, linkedin = workspace.account("mastodon"), workspace.account("linkedin")
     did = bluesky.add_account(HANDLE, APP_PASSWORD)
-    real = _connect_bluesky(workspace)
+    real = connect_bluesky(workspace, HANDLE)
     picture = workspace.upload(jpeg(1200, 800, colour="peru"), "loaves.jpg", "Six loaves on a wooden board")
     attached = [{"media_id": picture, "alt_text": "Six loaves on a wooden board"}]
     soon = (datetime.now(UTC) + timedelta(hours=30)).isoformat()
@@ -63,8 +63,9 @@ def _create_series(workspace: Workspace, *targets: dict[str, str]) -> str:
     return series_id
 
 
-def _connect_bluesky(workspace: Workspace) -> dict[str, str]:
-    credentials = {"identifier": HANDLE, "app_password": APP_PASSWORD}
+def connect_bluesky(workspace: Workspace, handle: str) -> dict[str, str]:
+    """Connect an account of the Bluesky stand-in with the app password APP_PASSWORD; return it as the target of a post."""
+    credentials = {"identifier": handle, "app_password": APP_PASSWORD}
     asked = {"workspace_id": workspace.id, "platform": "bluesky", "method": "credentials", "credentials": credentials}
     return {
         "platform": "bluesky",

@@ -28,6 +28,7 @@ class WayOfUse:
     press: Callable[[Locator], None]
     enter: Callable[[Locator, str], None] = Locator.fill
     check: Callable[[Locator], None] = Locator.check
+    uncheck: Callable[[Locator], None] = Locator.uncheck
     choose: Callable[[Locator, str], object] = Locator.select_option
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -44,6 +45,13 @@ def tab_to_and_press(target: Locator, key: str) -> None:
                 page.keyboard.press(key)
             return
     raise AssertionError(f"{target} cannot be reached with Tab")
+
+
+def sign_out(page: Page, way: WayOfUse) -> None:
+    """Sign out on a page of a workspace, where the button is in a menu on phones."""
+    if way is TOUCH:
+        way.press(page.get_by_role("button", name="Menu"))
+    way.press(page.get_by_role("button", name="Sign out"))
 
 
 def clicks(page: Page) -> int:
@@ -70,9 +78,11 @@ def _type_choice(target: Locator, label: str) -> None:
     target.page.keyboard.type(label)
 
 
+PHONE_PROFILE = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+
 MOUSE = WayOfUse(Locator.click)
-KEYBOARD = WayOfUse(_press_enter, _type, _press_space, _type_choice)
-TOUCH = WayOfUse(Locator.tap, check=Locator.tap, options={"viewport": PHONE, "has_touch": True, "is_mobile": True})
+KEYBOARD = WayOfUse(_press_enter, _type, _press_space, _press_space, _type_choice)
+TOUCH = WayOfUse(Locator.tap, check=Locator.tap, uncheck=Locator.tap, options=PHONE_PROFILE)
 NO_SCRIPTS = WayOfUse(Locator.click, options={"java_script_enabled": False})
 
 in_every_way = pytest.mark.parametrize(
