@@ -12,39 +12,52 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Service
+from tests.browser.ways_of_use import MOUSE, NO_SCRIPTS, TOUCH, WayOfUse, in_every_way
 
 
+@in_every_way
 def test_an_agent_is_created_and_claimed_and_its_post_approved(
-    open_page: OpenPage, service: Service, checker: PageChecker
+    open_page: OpenPage, service: Service, checker: PageChecker, way: WayOfUse
 ) -> None:
-    page = open_page(service.new_sign_in_link(), signed_in=False)
-    to_demo_workspace(page)
-    page.get_by_role("link", name="Agents", exact=True).click()
-    page.get_by_role("link", name="New agent").click()
-    page.get_by_label("Name", exact=True).fill("Weekend agent")
-    page.get_by_role("button", name="Make the agent").click()
+    page = open_page(service.new_sign_in_link(), signed_in=False, **way.options)
+    page.goto("/dashboard/?all=1")
+    way.press(page.get_by_role("link", name="Demo workspace"))
+    expect(page.get_by_role("heading", name="Home")).to_be_visible()
+    open_from_menu(page, "Agents", way)
+    way.press(page.get_by_role("link", name="New agent"))
+    way.enter(page.get_by_label("Name", exact=True), "Weekend agent")
+    way.press(page.get_by_role("button", name="Make the agent"))
     expect(page.get_by_role("heading", name="Weekend agent is ready to be claimed")).to_be_visible()
-    checker.check(page, "agent-made")
+    if way is MOUSE:
+        checker.check(page, "agent-made")
 
-    page.get_by_role("button", name="Copy", exact=True).first.click()
-    agent = Agent(run_as_pasted(page.evaluate("navigator.clipboard.readText()"))["token"], service)
+    agent = Agent(run_as_pasted(copied_command(page, way))["token"], service)
     group = agent.post("The first post of an agent")
     assert group["status"] == "pending_confirmation"
 
-    menu_link(page, "Approvals").click()
+    open_from_menu(page, "Approvals", way)
     waiting = page.get_by_role("article").filter(has_text="The first post of an agent")
     expect(waiting.get_by_role("heading")).to_have_text("Weekend agent asks to publish to 1 account")
-    waiting.get_by_role("link", name="details").click()
-    page.get_by_role("button", name="Approve and publish now").click()
-    page.goto(f"/dashboard/workspaces/{service.stack.demo['workspace_id']}/posts/{group['id']}")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Post Published")
+    way.press(waiting.get_by_role("link", name="details"))
+    way.press(page.get_by_role("button", name="Approve and publish now"))
+    expect(page.locator("#messages")).to_contain_text("Approved.")
 
 
-def to_demo_workspace(page: Page) -> None:
-    """Open the home page of the demo workspace."""
-    page.goto("/dashboard/?all=1")
-    page.get_by_role("link", name="Demo workspace").click()
-    expect(page.get_by_role("heading", name="Home")).to_be_visible()
+def open_from_menu(page: Page, name: str, way: WayOfUse) -> None:
+    """Open a page of the workspace from its menu, which a button opens on phones."""
+    if way is TOUCH:
+        way.press(page.get_by_role("button", name="Menu"))
+    way.press(menu_link(page, name))
+
+
+def copied_command(page: Page, way: WayOfUse) -> str:
+    """Return the command with which an agent claims its key: copied by a button or, without scripts, selected."""
+    copy = page.get_by_role("button", name="Copy", exact=True).first
+    if way is NO_SCRIPTS:
+        expect(copy).not_to_be_visible()
+        return page.locator("#claim").inner_text()
+    way.press(copy)
+    return str(page.evaluate("navigator.clipboard.readText()"))
 
 
 def run_as_pasted(line: str) -> Any:
