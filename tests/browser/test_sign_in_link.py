@@ -6,57 +6,33 @@ The mail server is a stand-in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.conftest import new_context, sign_in_as_owner
+from tests.browser.conftest import new_context
 from tests.browser.page_checks import ErrorRecorder, PageChecker
-from tests.browser.service import Service, Workspace, run_service
+from tests.browser.received_mail import next_link
+from tests.browser.service import Service, Workspace
 from tests.browser.test_calendar import calendar_path, day_ahead
-from tests.browser.ways_of_use import MOUSE, TOUCH, WayOfUse, in_every_way
+from tests.browser.ways_of_use import MOUSE, TOUCH, WayOfUse, in_every_way, sign_out
 from tests.fakes.smtp import FakeMailServer
-from tests.until import wait_until
-
-LINK = re.compile(r"http\S+/dashboard/(?:sign-in/link|invitations)/\S+")
 
 
 @pytest.fixture(scope="module")
-def mail_server() -> Iterator[FakeMailServer]:
-    with FakeMailServer() as server:
-        yield server
+def with_mail(service: Service) -> Service:
+    """The service, which has no identity provider, after an operator has added two people by a command."""
+    for name in ("Ada", "Lin"):  # two, because an address gets at most five links in an hour
+        service.stack.run("manage.py", "add_person", f"{name.lower()}@example.com", "--name", name)
+    return service
 
 
-@pytest.fixture(scope="module")
-def demo_owner(chromium: Browser, with_mail: Service) -> StorageState:
-    """The cookies of the owner of that service's demo workspace."""
-    return sign_in_as_owner(chromium, with_mail)
-
-
-@pytest.fixture(scope="module")
-def with_mail(tmp_path_factory: pytest.TempPathFactory, mail_server: FakeMailServer) -> Iterator[Service]:
-    """A service without an identity provider, whose first person an operator has added by a command."""
-    settings = {"EMAIL_URL": f"smtp://127.0.0.1:{mail_server.port}"}
-    with run_service(tmp_path_factory.mktemp("with-mail"), settings) as service:
-        service.stack.run("manage.py", "add_person", "ada@example.com", "--name", "Ada")
-        yield service
-
-
-def next_link(mail_server: FakeMailServer) -> str:
-    """Return the link in the next e-mail."""
-    wait_until(lambda: bool(mail_server.messages))
-    body = mail_server.messages.pop(0).get_body(("plain",))
-    assert body
-    found = LINK.search(body.get_content())
-    assert found
-    return found[0]
-
-
-def sign_in(page: Page, mail_server: FakeMailServer, address: str, checker: PageChecker | None = None) -> None:
+def sign_in(
+    page: Page, mail_server: FakeMailServer, address: str, checker: PageChecker | None = None, way: WayOfUse = MOUSE
+) -> None:
     """Sign in from the sign-in page by a link in an e-mail."""
-    page.get_by_label("E-mail address").fill(address)
-    page.get_by_role("button", name="E-mail me a link").click()
+    way.enter(page.get_by_label("E-mail address"), address)
+    way.press(page.get_by_role("button", name="E-mail me a link"))
     expect(page.get_by_role("heading", name="Check your e-mail")).to_be_visible()
     if checker:
         checker.check(page, "sign-in-link-sent")
@@ -64,33 +40,33 @@ def sign_in(page: Page, mail_server: FakeMailServer, address: str, checker: Page
     expect(page.get_by_role("heading", name=f"Sign in as {address}?")).to_be_visible()
     if checker:
         checker.check(page, "sign-in-link")
-    page.get_by_role("button", name="Sign in").click()
+    way.press(page.get_by_role("button", name="Sign in"))
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@in_every_way
 def test_a_person_signs_in_by_e_mail_and_invites_another(
-    chromium: Browser, with_mail: Service, mail_server: FakeMailServer, checker: PageChecker, scripts: bool
+    chromium: Browser, with_mail: Service, mail_server: FakeMailServer, checker: PageChecker, way: WayOfUse
 ) -> None:
-    context = new_context(chromium, with_mail.base_url, java_script_enabled=scripts)
+    context = new_context(chromium, with_mail.base_url, **way.options)
     recorder = ErrorRecorder(context, with_mail.base_url)
     page = context.new_page()
     page.goto("/dashboard/?all=1")
-    if scripts:
+    if way is MOUSE:
         checker.check(page, "sign-in-by-email")
-    sign_in(page, mail_server, "ada@example.com", checker if scripts else None)
-    page.get_by_label("Name", exact=True).fill(f"Ada's news {scripts}")
-    page.get_by_role("button", name="Create the workspace").click()
+    sign_in(page, mail_server, "lin@example.com", checker if way is MOUSE else None, way)
+    way.enter(page.get_by_label("Name", exact=True), "Lin's news")
+    way.press(page.get_by_role("button", name="Create the workspace"))
     expect(page.get_by_role("heading", name="Home")).to_be_visible()
 
     page.goto(f"{page.url}/members")
-    grace = f"grace-{scripts}@example.com".lower()
-    page.get_by_label("E-mail address").fill(grace)
-    page.get_by_role("button", name="Invite").click()
-    page.get_by_role("button", name="Sign out").click()
+    way.enter(page.get_by_label("E-mail address"), "grace@example.com")
+    way.press(page.get_by_role("button", name="Invite"))
+    expect(page.get_by_role("heading", name="grace@example.com is invited")).to_be_visible()
+    sign_out(page, way)
     page.goto(next_link(mail_server))
-    sign_in(page, mail_server, grace)
-    page.get_by_role("button", name="Join the workspace").click()
-    expect(page.get_by_text(f"You are now a member of Ada's news {scripts}.")).to_be_visible()
+    sign_in(page, mail_server, "grace@example.com", way=way)
+    way.press(page.get_by_role("button", name="Join the workspace"))
+    expect(page.get_by_text("You are now a member of Lin's news.")).to_be_visible()
     context.close()
     assert recorder.problems == []
 
@@ -168,7 +144,7 @@ def test_a_viewer_reads_and_finds_nothing_to_write_with(
     chromium: Browser,
     with_mail: Service,
     mail_server: FakeMailServer,
-    demo_owner: StorageState,
+    owner: StorageState,
     checker: PageChecker,
     request: pytest.FixtureRequest,
     way: WayOfUse,
@@ -177,19 +153,15 @@ def test_a_viewer_reads_and_finds_nothing_to_write_with(
     scheduled = workspace.post("Rye at dawn", workspace.account("mastodon"), scheduled_at=day_ahead(1).isoformat())
     waiting = workspace.post("May I?", workspace.account("mastodon"), token=workspace.new_agent("Robot")[1])
     address = f"vera-{workspace.id[-6:]}@example.com"
-    owner = new_context(chromium, with_mail.base_url, storage_state=demo_owner)
-    invite(owner.new_page(), workspace, address, "member")
-    owner.close()
+    inviting = new_context(chromium, with_mail.base_url, storage_state=owner)
+    invite(inviting.new_page(), workspace, address, "member")
+    inviting.close()
 
     context = new_context(chromium, with_mail.base_url, **way.options)
     recorder = ErrorRecorder(context, with_mail.base_url)
     page = context.new_page()
     page.goto(next_link(mail_server))
-    way.enter(page.get_by_label("E-mail address"), address)
-    way.press(page.get_by_role("button", name="E-mail me a link"))
-    expect(page.get_by_role("heading", name="Check your e-mail")).to_be_visible()
-    page.goto(next_link(mail_server))
-    way.press(page.get_by_role("button", name="Sign in"))
+    sign_in(page, mail_server, address, way=way)
     way.press(page.get_by_role("button", name="Join the workspace"))
     expect(page.get_by_text("You are now a member of")).to_be_visible()
     expect_nothing_to_write_with(page)

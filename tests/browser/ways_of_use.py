@@ -52,6 +52,7 @@ def sign_out(page: Page, way: WayOfUse) -> None:
     if way is TOUCH:
         way.press(page.get_by_role("button", name="Menu"))
     way.press(page.get_by_role("button", name="Sign out"))
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
 def clicks(page: Page) -> int:
