@@ -20,9 +20,7 @@ def test_an_agent_is_created_and_claimed_and_its_post_approved(
     open_page: OpenPage, service: Service, checker: PageChecker, way: WayOfUse
 ) -> None:
     page = open_page(service.new_sign_in_link(), signed_in=False, **way.options)
-    page.goto("/dashboard/?all=1")
-    way.press(page.get_by_role("link", name="Demo workspace"))
-    expect(page.get_by_role("heading", name="Home")).to_be_visible()
+    to_demo_workspace(page, way)
     open_from_menu(page, "Agents", way)
     way.press(page.get_by_role("link", name="New agent"))
     way.enter(page.get_by_label("Name", exact=True), "Weekend agent")
@@ -41,6 +39,13 @@ def test_an_agent_is_created_and_claimed_and_its_post_approved(
     way.press(waiting.get_by_role("link", name="details"))
     way.press(page.get_by_role("button", name="Approve and publish now"))
     expect(page.locator("#messages")).to_contain_text("Approved.")
+
+
+def to_demo_workspace(page: Page, way: WayOfUse = MOUSE) -> None:
+    """Open the home page of the demo workspace."""
+    page.goto("/dashboard/?all=1")
+    way.press(page.get_by_role("link", name="Demo workspace"))
+    expect(page.get_by_role("heading", name="Home")).to_be_visible()
 
 
 def open_from_menu(page: Page, name: str, way: WayOfUse) -> None:

@@ -142,13 +142,13 @@ def test_a_post_is_approved_and_another_rejected_from_an_email(
     second = service.new_workspace("Second desk")  # because a workspace gets an e-mail of a kind every ten minutes at most
     groups = [ask_for_approval(each, bluesky) for each in (workspace, second)]
     service.send_notices()
-    decisions = (("Approve", re.compile("^Approve for"), "scheduled"), ("Reject", "Reject", "rejected"))
+    decisions = (("Approve", re.compile("^Approve for"), "scheduled"), ("Reject", re.compile("^Reject$"), "rejected"))
     for group, (link, button, status) in zip(groups, decisions, strict=True):
         page = open_page(**way.options)
         page.set_content(content(next_email(mail_server, re.compile(group["id"])), "html"))
         way.press(page.get_by_role("link", name=link, exact=True))
         expect(page).to_have_url(re.compile(f"plan_hash={group['plan_hash'].replace(':', '%3A')}"))
-        way.press(page.get_by_role("button", name=button, exact=True))
+        way.press(page.get_by_role("button", name=button))
         expect(page.get_by_role("heading", level=1)).to_contain_text(status.capitalize())
 
         assert service.call("GET", f"/posts/{group['id']}")["post_group"]["status"] == status
