@@ -65,9 +65,8 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
     for entry in render_calendar_entries(page, groups, marks, characters=79 if view == "day" else 60):
         entries.setdefault(entry.local_time.date(), []).append(entry)
     choices = post_filter_choices(page)
-    slots = empty_slots_by_day(
-        page, view, span.start_and_end(page.zone), [account for account, _ in choices["accounts"]], filters
-    )
+    accounts = [account for account, _ in choices["accounts"]]
+    slots = empty_slots_by_day(page, view, span.start_and_end(page.zone), accounts, filters)
     month = span.dates[min(7, span.days - 1)].month  # the grid of a month begins in the week of its first day
     days = [
         CalendarDay(

@@ -106,11 +106,6 @@ def service(
 @pytest.fixture(scope="session")
 def owner(chromium: Browser, service: Service) -> StorageState:
     """The cookies of the demo's owner, signed in through the link that `up` printed."""
-    return sign_in_as_owner(chromium, service)
-
-
-def sign_in_as_owner(chromium: Browser, service: Service) -> StorageState:
-    """Sign the demo's owner in through the link that `up` printed, which works once; return the cookies."""
     context = chromium.new_context()
     page = context.new_page()
     page.goto(service.printed_sign_in_link())
