@@ -45,7 +45,7 @@ def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[Co
     return rows.exclude(status=ConnectedAccount.Status.DISCONNECTED)
 
 
-def accounts_to_reconnect(*, workspace_id: str, before: datetime) -> QuerySet[ConnectedAccount]:
+def accounts_to_reconnect_now_or_soon(*, workspace_id: str, before: datetime) -> QuerySet[ConnectedAccount]:
     """Query the accounts that need to be connected again, and then those whose access ends before a time for good.
 
     The condition for the latter is that of `ConnectedAccount.access_cannot_be_renewed`.
@@ -102,12 +102,12 @@ def connection_method_requirements(platform: Platform, method: str) -> dict[str,
     """
     applications = [
         {**asdict(each), "redirect_uri": settings.BASE_URL + each.redirect_path}
-        for each in platform.setup.applications_for_method(method)
+        for each in platform.setup.required_applications_for_method(method)
     ]
     return {"owner_brings": platform.setup.owner_brings[method], "applications": applications}
 
 
-def connection_methods_and_billing_capabilities() -> dict[str, Any]:
+def platform_methods_and_billing_capabilities() -> dict[str, Any]:
     """Account query: return the methods of connecting accounts to all platforms, available or not, and billing features."""
     connections = [_connection(each, method) for each in all_adapters() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}

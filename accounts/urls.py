@@ -18,7 +18,7 @@ urlpatterns = [
     path("accounts/<str:account_id>/slots", AccountViewSet.as_view({"get": "slots", "put": "update_slots"})),
     path("accounts/<str:account_id>/capabilities", AccountViewSet.as_view({"get": "capabilities"})),
     path("dashboard/connect", connect_oauth.begin_oauth, name="connect-begin"),
-    path("dashboard/connect/callback", connect_oauth.oauth_callback, name="connect-callback"),
+    path("dashboard/connect/callback", connect_oauth.complete_oauth_or_choose_account, name="connect-callback"),
     path("capabilities", ServiceCapabilitiesViewSet.as_view({"get": "retrieve"})),
     path(f"{WORKSPACE_PATH}/accounts", accounts.account_list, name="accounts"),
     path(

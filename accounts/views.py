@@ -33,7 +33,7 @@ def _connected_before(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     return (
         stored
         if "account" in stored
-        else {**services.stored_authorization_url_and_state(attempt_id=record.resource_id), **stored}
+        else {**services.stored_url_and_state_if_unused(attempt_id=record.resource_id), **stored}
     )
 
 
@@ -178,4 +178,4 @@ class ServiceCapabilitiesViewSet(OperationViewSet):
         responses={200: ServiceCapabilitiesSerializer},
     )
     def retrieve(self, call: Call) -> Reply:
-        return Reply(selectors.connection_methods_and_billing_capabilities())
+        return Reply(selectors.platform_methods_and_billing_capabilities())

@@ -19,8 +19,8 @@ from rest_framework.request import Request
 
 from agents import oidc_tokens, tokens
 from agents.models import Agent, ApiKey, ClaimToken, OAuthGrant, OAuthToken
-from agents.oauth.addresses import MCP_PATH, resource_url_at
-from agents.services import record_key_network_if_new, require_allowed_network
+from agents.oauth.addresses import MCP_PATH, resource_url_of_path
+from agents.services import record_key_network_and_return_if_new, require_allowed_network
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.errors import ApiKeyExpired, ApiKeyRevoked, Unauthenticated
 from config.db.fixed_select import FixedSelect
@@ -46,7 +46,7 @@ class BearerAuthentication(BaseAuthentication):
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("The Authorization header must be `Bearer <token>`.")
-        caller, key = _authenticate_token(token.strip(), resource_url_at(self.path))
+        caller, key = _authenticate_token(token.strip(), resource_url_of_path(self.path))
         client = request.META.get("HTTP_X_SERVICE_CLIENT", "")
         caller.via = client if client in CLIENT_NAMES else None
         caller.ip = _ip_address(request.META.get("REMOTE_ADDR", ""))
@@ -70,7 +70,7 @@ def _authenticate_token(token: str, resource: str) -> tuple[Caller, ApiKey | Non
     if token.startswith(tokens.USER_TOKEN_PREFIX):
         return _user_caller(token), None
     if oidc_tokens.may_be_provider_token(token):
-        return oidc_tokens.authenticate_or_create_user_by_provider_token(token), None
+        return oidc_tokens.authenticate_caller_creating_new_user(token), None
     if not tokens.is_well_formed_token(token):
         raise Unauthenticated("This token is not one of this service's.")
     if token.startswith(tokens.ACCESS_TOKEN_PREFIX):
@@ -143,7 +143,7 @@ def _access_token_caller(token: str, resource: str) -> Caller:
         workspace_owner_id=workspace.owner_user_id,
         workspace_status=workspace.status,
         retention_tier=workspace.retention_tier,
-        client=grant.client.short_name,
+        client=grant.client.name_or_host_or_id,
     )
     _act_as_agent(caller, agent)
     if grant.last_used_at is None or now - grant.last_used_at > LAST_USED_INTERVAL:
@@ -155,7 +155,7 @@ def _access_token_caller(token: str, resource: str) -> Caller:
 def _record_use(caller: Caller, key: ApiKey) -> None:
     """After authenticating a caller by an API key, save when the key is used, at most once a minute, and any new network."""
     now = timezone.now()
-    if record_key_network_if_new(caller=caller, key=key, now=now):
+    if record_key_network_and_return_if_new(caller=caller, key=key, now=now):
         return
     if key.last_used_at is None or now - key.last_used_at > LAST_USED_INTERVAL:
         stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_INTERVAL)

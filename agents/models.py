@@ -143,7 +143,7 @@ class OAuthClient(TimestampedModel):
         return urlsplit(self.client_id).hostname or "" if self.document_read_at else ""
 
     @property
-    def short_name(self) -> str:
+    def name_or_host_or_id(self) -> str:
         """Return a short name of this OAuthClient row for the log: its own name, or else its host or its id."""
         return (self.name or self.verified_host or self.id)[:64]
 
@@ -171,7 +171,7 @@ class OAuthGrant(TimestampedModel):
         return f"{self.client_id} as {self.agent_id}"
 
     @property
-    def redirect_host(self) -> str:
+    def redirect_host_or_empty(self) -> str:
         """Return the host, with port, to which this OAuthGrant row's person was sent back; "" for the device flow."""
         return urlsplit(self.redirect_uri).netloc
 

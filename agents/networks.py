@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
 from django.utils.translation import gettext_noop
 
-from config.api.client_address import parse_ip_address
+from config.api.client_address import parse_ip_address_or_raise
 
 MAX_ALLOWED_NETWORKS = 20  # maximum number of networks in one key's list
 IPV4_PREFIX_LENGTH, IPV6_PREFIX_LENGTH = (24, 48)  # prefix lengths of `seen_networks`
@@ -37,14 +37,14 @@ def is_in_networks(address: str | None, networks: Iterable[str]) -> bool:
     """Return whether the caller's IP address is in one of an API key's networks; False for an unknown address (None)."""
     if address is None:
         return False
-    found = parse_ip_address(address)
+    found = parse_ip_address_or_raise(address)
     return any(found in _network(network) for network in networks)
 
 
 @lru_cache(maxsize=4096)
-def network_of_ip(address: str) -> str:
+def network_of_key_use(address: str) -> str:
     """Return the network of an IP address (IPv4 /24 or IPv6 /48), as stored for an API key used from that address."""
-    found = parse_ip_address(address)
+    found = parse_ip_address_or_raise(address)
     if isinstance(found, IPv4Address):
         return str(IPv4Network((int(found), IPV4_PREFIX_LENGTH), strict=False))
     return str(IPv6Network((int(found), IPV6_PREFIX_LENGTH), strict=False))

@@ -16,7 +16,7 @@ from django.conf import settings
 
 from config.api.caller import Caller
 from config.api.errors import ServiceUnavailable, Unauthenticated
-from workspaces.services import find_or_create_user_for_token
+from workspaces.services import find_or_create_token_user_or_none
 from workspaces.sign_in.oidc_claims import (
     UNKNOWN_AUTH_TIME,
     InvalidSubject,
@@ -53,7 +53,7 @@ def may_be_provider_token(token: str) -> bool:
     return bool(settings.OIDC_ISSUER and settings.OIDC_AUDIENCE) and token.count(".") == 2
 
 
-def authenticate_or_create_user_by_provider_token(token: str) -> Caller:
+def authenticate_caller_creating_new_user(token: str) -> Caller:
     """Verify an OIDC access token and return the caller to whom it was issued. A person's first token creates the user.
 
     Raises Unauthenticated, ServiceUnavailable (the provider's keys cannot be fetched).
@@ -76,7 +76,7 @@ def authenticate_or_create_user_by_provider_token(token: str) -> Caller:
             "This token was issued to a program by the client credentials grant, not to a person.",
             suggested_action="For programs, use an API key of this service.",
         )
-    user = find_or_create_user_for_token(
+    user = find_or_create_token_user_or_none(
         identity=read.identity, issued_at=read.issued_at, make_user=read.names_person and not read.is_client
     )
     if user is None:
@@ -108,7 +108,7 @@ def _unknown_user(read: VerifiedAccessToken) -> Unauthenticated:
 
 
 def _read(token: str) -> VerifiedAccessToken:
-    key = configured_provider().verification_key_of_token(token)
+    key = configured_provider().verification_key_of_token_or_none(token)
     if key is None:
         raise jwt.InvalidKeyError("no key of the provider has signed this token")
     issuer = configured_provider().discovery_document["issuer"]

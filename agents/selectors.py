@@ -18,7 +18,7 @@ from workspaces.models import Workspace
 MAX_AGENTS_OF_CLIENT = 3  # that are offered to be connected again
 
 
-def list_agents(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
+def list_agents_with_revoked(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
     """Agent query: return the workspace's agents, revoked ones included, newest first. Raises NotFound."""
     require_access(caller, workspace_id, None, write=False)
     return paginate_newest_first(Agent.objects.filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
@@ -43,7 +43,7 @@ def agents_with_last_use(*, caller: Caller, workspace_id: str, limit: int, curso
     return paginate_newest_first(_with_use(Agent.objects.filter(workspace_id=workspace_id)), limit=limit, cursor=cursor)
 
 
-def agent_with_last_use(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
+def agent_with_key_and_last_use(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
     """Agent query: return an agent, with whether it has an API key and when it was last used. Raises NotFound."""
     require_access(caller, workspace_id, None, write=False)
     rows = Agent.objects.filter(pk=agent_id, workspace_id=workspace_id)
@@ -53,7 +53,9 @@ def agent_with_last_use(*, caller: Caller, workspace_id: str, agent_id: str) -> 
     return agent
 
 
-def agents_of_client(*, caller: Caller, workspace_id: str, client: OAuthClient, scope: str | None = None) -> list[Agent]:
+def active_agents_of_client(
+    *, caller: Caller, workspace_id: str, client: OAuthClient, scope: str | None = None
+) -> list[Agent]:
     """Agent query: return the latest active agents as which an OAuth client is or was connected, with their grants.
 
     Raises NotFound, ScopeMissing, and WorkspacePaused if a scope is required.

@@ -27,7 +27,7 @@ from agents.serializers import (
     UpdateAgentSerializer,
 )
 from auditlog.serializers import AgentLogsQuery, LogPage
-from auditlog.views import reply_with_audit_entries
+from auditlog.views import reply_with_audit_entries_or_csv
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_response_body
 from config.api.policies import Access, Body, Idempotency
@@ -49,7 +49,7 @@ class AgentViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_response_body("agents", selectors.list_agents(caller=call.caller, **call.query)))
+        return Reply(page_response_body("agents", selectors.list_agents_with_revoked(caller=call.caller, **call.query)))
 
     @operation(
         "agents.create",
@@ -157,7 +157,9 @@ class AgentViewSet(OperationViewSet):
     )
     def logs(self, call: Call, agent_id: str) -> Reply:
         agent = selectors.get_accessible_agent(caller=call.caller, agent_id=agent_id, scope="logs.read")
-        return reply_with_audit_entries(call, name=f"logs-{agent.id}", workspace_id=agent.workspace_id, actor_id=agent.id)
+        return reply_with_audit_entries_or_csv(
+            call, name=f"logs-{agent.id}", workspace_id=agent.workspace_id, actor_id=agent.id
+        )
 
 
 class ApiKeyViewSet(OperationViewSet):

@@ -27,10 +27,10 @@ def stream_queryset_as_csv(
 
     `columns` are field names. The first line of the file is a header.
     """
-    return stream_lines_as_csv(rows.values_list(*columns).iterator(BATCH_SIZE), name, columns)
+    return streamed_csv_response(rows.values_list(*columns).iterator(BATCH_SIZE), name, columns)
 
 
-def stream_lines_as_csv(lines: Iterable[Sequence[Any]], name: str, columns: Sequence[str]) -> StreamingHttpResponse:
+def streamed_csv_response(lines: Iterable[Sequence[Any]], name: str, columns: Sequence[str]) -> StreamingHttpResponse:
     """Return a streamed CSV export of lines of values: an HTTP response with the file `<name>.csv` and a header."""
     return StreamingHttpResponse(
         _chunks(lines, columns),

@@ -22,10 +22,10 @@ class LogViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return reply_with_audit_entries(call, name=f"logs-{call.query['workspace_id']}")
+        return reply_with_audit_entries_or_csv(call, name=f"logs-{call.query['workspace_id']}")
 
 
-def reply_with_audit_entries(call: Call, *, name: str, **filters: str) -> Reply:
+def reply_with_audit_entries_or_csv(call: Call, *, name: str, **filters: str) -> Reply:
     """Return the audit log view's reply: a page of entries as JSON, or all of them as the CSV file `<name>.csv`."""
     query = {**call.query, **filters}
     response_format, limit, cursor = query.pop("format"), query.pop("limit"), query.pop("cursor", None)

@@ -1,7 +1,7 @@
 """The caps on a workspace's or agent's spending and posts, and checks of charges against the caps, without database access.
 
-`run_writes_with_money_holds` and `selectors.check_charges_against_caps` use the same checks, so a dry run cannot promise
-what the real call refuses.
+`write_with_holds_or_return_failed` and `selectors.check_charges_and_return_spending` use the same checks, so a dry run
+cannot promise what the real call refuses.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SpendCapStatus:
     reserved_cents: int
 
     @property
-    def cap_plus_free_credit_cents(self) -> int | None:
+    def spend_limit_cents_or_none(self) -> int | None:
         """Return how many cents may be spent in the month of this SpendCapStatus: cap plus free credit; None without a cap.
 
         The result is at most the largest 64-bit number.
@@ -57,16 +57,16 @@ class SpendCapStatus:
     @property
     def remaining_cents(self) -> int | None:
         """Return how many more cents may be spent in the month of this SpendCapStatus; None without a spend cap."""
-        if self.cap_plus_free_credit_cents is None:
+        if self.spend_limit_cents_or_none is None:
             return None
-        return max(0, self.cap_plus_free_credit_cents - self.spent_cents - self.reserved_cents)
+        return max(0, self.spend_limit_cents_or_none - self.spent_cents - self.reserved_cents)
 
     @property
     def exceeded(self) -> bool:
         """Return whether this SpendCapStatus exceeds spend cap plus free credit, as after the cap was lowered."""
         return (
-            self.cap_plus_free_credit_cents is not None
-            and self.spent_cents + self.reserved_cents > self.cap_plus_free_credit_cents
+            self.spend_limit_cents_or_none is not None
+            and self.spent_cents + self.reserved_cents > self.spend_limit_cents_or_none
         )
 
 
@@ -88,7 +88,7 @@ class MonthlyCaps:
     @property
     def spending_limit_cents(self) -> int | None:
         """Return how many cents these MonthlyCaps allow to be spent or reserved in a month; None means no limit."""
-        limit = self.spend_cap_status(MonthCounter()).cap_plus_free_credit_cents
+        limit = self.spend_cap_status(MonthCounter()).spend_limit_cents_or_none
         return limit if self.pays or limit is None else min(limit, self.free_credit_cents)
 
     def spend_cap_status(self, counter: MonthCounter) -> SpendCapStatus:
@@ -100,7 +100,7 @@ class MonthlyCaps:
         Raises SpendCapExceeded, UrlPostCapExceeded or PaymentMethodRequired.
         """
         self.raise_if_caps_exceeded(counter, demand)
-        self.require_subscription_beyond_free_credit(counter, demand)
+        self.require_payment_beyond_free_credit(counter, demand)
 
     def raise_if_caps_exceeded(self, counter: MonthCounter, demand: ChargeTotals) -> None:
         """Raise SpendCapExceeded or UrlPostCapExceeded if more charges would exceed one of these MonthlyCaps."""
@@ -119,7 +119,7 @@ class MonthlyCaps:
                     f"{self.url_post_cap} left in {counter.month:%Y-%m}."
                 )
 
-    def require_subscription_beyond_free_credit(self, counter: MonthCounter, demand: ChargeTotals) -> None:
+    def require_payment_beyond_free_credit(self, counter: MonthCounter, demand: ChargeTotals) -> None:
         """Check charges: raise PaymentMethodRequired if they exceed the free credit of these MonthlyCaps unpaid."""
         free = self.free_credit_cents
         left = max(0, free - counter.settled_cents - counter.held_cents)
@@ -141,7 +141,7 @@ class WorkspaceAndAgentCaps:
     months: tuple[MonthlyCaps, ...]
     posts_per_day: int | None = None
 
-    def check_posts_per_day_cap(self, day: date, taken: int, demand: ChargeTotals) -> None:
+    def raise_if_agent_posts_per_day_exceeded(self, day: date, taken: int, demand: ChargeTotals) -> None:
         """Raise PostsPerDayCapExceeded if the charges are for more posts than the agent may still publish on the day.
 
         A post to several accounts counts once for each account.
@@ -162,7 +162,7 @@ def utc_day_of(at: datetime) -> date:
     return at.astimezone(UTC).date()
 
 
-def utc_month_of(at: datetime) -> date:
+def first_day_of_utc_month(at: datetime) -> date:
     """Return the first day of the UTC month that contains a time. Monthly caps apply to UTC months."""
     return utc_day_of(at).replace(day=1)
 
@@ -186,7 +186,7 @@ class UtcMonth:
     @classmethod
     def containing(cls, at: datetime) -> UtcMonth:
         """Return the UtcMonth (billing period of the caps) that contains a time. Raises OverflowError for December 9999."""
-        start = datetime.combine(utc_month_of(at), time.min, UTC)
+        start = datetime.combine(first_day_of_utc_month(at), time.min, UTC)
         return cls(start, (start + timedelta(days=32)).replace(day=1))
 
 

@@ -29,7 +29,7 @@ class PlatformCharges:
 
 
 @dataclass(frozen=True)
-class UsageReportTotals:
+class UsageReportTotalsOfStatus:
     """The usage reports of a month's statement with one status: how many, and their cents beyond the free credit."""
 
     status: str
@@ -52,7 +52,7 @@ class MonthStatement:
     released_count: int
     released_cents: int
     corrections: list[Correction]
-    reported: list[UsageReportTotals]
+    reported: list[UsageReportTotalsOfStatus]
     subscription: Subscription | None
 
     @property
@@ -103,7 +103,7 @@ def build_month_statement(*, caller: Caller, workspace: Workspace, month: date) 
         released_count=released["count"],
         released_cents=released["cents"],
         corrections=list(Correction.objects.filter(**holder).order_by("pk")),
-        reported=[UsageReportTotals(*row) for row in reported.annotate(Count("pk"), Sum("cents"))],
+        reported=[UsageReportTotalsOfStatus(*row) for row in reported.annotate(Count("pk"), Sum("cents"))],
         subscription=subscription_of_workspace(workspace_id=workspace.pk),
     )
 

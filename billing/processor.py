@@ -157,7 +157,7 @@ def fetch_subscriptions(customer_id: str, *, retries: int = 1) -> list[Subscript
     """Fetch from Stripe all subscriptions of a customer, including ended ones. Raises UnknownToProcessor."""
     with _processor_client(retries=retries) as client:
         found = client.v1.subscriptions.list({"customer": customer_id, "status": "all", "limit": MAX_SUBSCRIPTIONS}).data
-    return [state for state in map(SubscriptionState.from_json, (one.to_dict() for one in found)) if state]
+    return [state for state in map(SubscriptionState.from_json_or_none, (one.to_dict() for one in found)) if state]
 
 
 def cancel_and_invoice_subscription(subscription_id: str) -> None:
@@ -220,7 +220,7 @@ def send_meter_event(event: MeterEvent) -> UsageReportResponse:
     return UsageReportResponse(UsageReportOutcome.RECORDED)
 
 
-def fetch_meter_id() -> str | None:
+def fetch_active_meter_id_or_none() -> str | None:
     """Fetch from Stripe the id of the active usage meter named STRIPE_METER_EVENT; None if there is none."""
     with _processor_client() as client:
         for meter in client.v1.billing.meters.list({"status": "active", "limit": 100}).auto_paging_iter():

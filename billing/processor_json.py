@@ -51,7 +51,7 @@ class SubscriptionState:
     ended_at: datetime | None
 
     @classmethod
-    def from_json(cls, subscription: Mapping[str, Any]) -> SubscriptionState | None:
+    def from_json_or_none(cls, subscription: Mapping[str, Any]) -> SubscriptionState | None:
         """Read a subscription's state from the payment processor's JSON; returns None for objects of other types."""
         subscription_id, status = subscription.get("id"), subscription.get("status")
         if (
@@ -99,7 +99,7 @@ class SubscriptionEvent:
     rank: int
 
 
-def parse_subscription_event(payload: str) -> SubscriptionEvent | None:
+def subscription_event_or_none(payload: str) -> SubscriptionEvent | None:
     """Read an event about a subscription from the payment processor's JSON; returns None for other or incomplete events."""
     event = json.loads(payload)
     obj, occurred_at = _as_mapping(event.get("data")).get("object"), _unix_time(event.get("created"))
@@ -117,7 +117,7 @@ def parse_subscription_event(payload: str) -> SubscriptionEvent | None:
 
 
 def _from_subscription(kind: str, obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
-    state = SubscriptionState.from_json(obj)
+    state = SubscriptionState.from_json_or_none(obj)
     if state is None:
         return None
     rank = {"created": CREATED_RANK, "deleted": DELETED_RANK}.get(kind.removeprefix(_SUBSCRIPTION), UPDATED_RANK)

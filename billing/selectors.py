@@ -11,7 +11,7 @@ from django.db.models import Case, F, QuerySet, Subquery, Sum, Value, When
 from django.utils import timezone
 
 from agents.models import Agent
-from billing.caps import ChargeTotals, MonthlyCaps, SpendCapStatus, WorkspaceAndAgentCaps, utc_day_of, utc_month_of
+from billing.caps import ChargeTotals, MonthlyCaps, SpendCapStatus, WorkspaceAndAgentCaps, first_day_of_utc_month, utc_day_of
 from billing.models import (
     SPENT_ENTRIES_CONDITION,
     BillingAlarm,
@@ -29,7 +29,7 @@ from config.db.fixed_select import FixedSelect
 from workspaces.models import Workspace
 
 
-def check_charges_against_caps(
+def check_charges_and_return_spending(
     *,
     workspace_id: str,
     agent_id: str | None,
@@ -39,7 +39,7 @@ def check_charges_against_caps(
 ) -> SpendCapStatus:
     """Billing query: read all caps and counters, and check charges; returns the workspace's spend cap and new spending.
 
-    Holds of the targets in `instead_of` count as released. Raises the errors of `run_writes_with_money_holds`:
+    Holds of the targets in `instead_of` count as released. Raises the errors of `write_with_holds_or_return_failed`:
     SpendCapExceeded, UrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
     """
     return check_charges_against_caps_by_due_time(
@@ -63,25 +63,23 @@ def check_charges_against_caps_by_due_time(
         _open_holds(instead_of),
     )
     months, checks = [], []
-    for month in dict.fromkeys(utc_month_of(due) for due, _ in parts):
-        demand = ChargeTotals.sum_of([charge for due, charges in parts if utc_month_of(due) == month for charge in charges])
+    for month in dict.fromkeys(first_day_of_utc_month(due) for due, _ in parts):
+        demand = ChargeTotals.sum_of(
+            [charge for due, charges in parts if first_day_of_utc_month(due) == month for charge in charges]
+        )
         counters = {counter.holder_id: counter for counter in _counters([own.holder_id for own in caps.months], month)}
         for own in caps.months:
             counter = counters.setdefault(own.holder_id, MonthCounter(month=month))
             _subtract_holds(
                 counter,
-                [
-                    hold
-                    for hold in released_holds
-                    if hold.month == month and hold.belongs_to_workspace_or_agent(own.holder_id)
-                ],
+                [hold for hold in released_holds if hold.month == month and hold.has_workspace_or_agent_id(own.holder_id)],
             )
             own.raise_if_caps_exceeded(counter, demand)
             checks.append((own, counter, demand))
         month_cap = caps.months[-1].spend_cap_status(counters[workspace_id])
         months.append(replace(month_cap, reserved_cents=month_cap.reserved_cents + demand.cents))
     for own, counter, demand in checks:
-        own.require_subscription_beyond_free_credit(counter, demand)
+        own.require_payment_beyond_free_credit(counter, demand)
     if caps.posts_per_day is not None and agent_id is not None:
         _check_days(caps, agent_id, parts, released_holds)
     return months[0]
@@ -96,8 +94,8 @@ def _check_days(
     for day in dict.fromkeys(utc_day_of(due) for due, _ in parts):
         demand = ChargeTotals.sum_of([charge for due, charges in parts if utc_day_of(due) == day for charge in charges])
         taken = DayCounter.objects.filter(agent_id=agent_id, day=day).values_list("targets", flat=True).first() or 0
-        released = sum(1 for hold in released_holds if hold.day == day and hold.belongs_to_workspace_or_agent(agent_id))
-        caps.check_posts_per_day_cap(day, taken - released, demand)
+        released = sum(1 for hold in released_holds if hold.day == day and hold.has_workspace_or_agent_id(agent_id))
+        caps.raise_if_agent_posts_per_day_exceeded(day, taken - released, demand)
 
 
 def _open_holds(target_ids: Sequence[str]) -> list[LedgerEntry]:
@@ -115,12 +113,16 @@ def _subtract_holds(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None
 
 def workspace_spend_cap_status(*, workspace_id: str, at: datetime) -> SpendCapStatus:
     """Billing query: return the workspace's spend cap, and its spending in the UTC month of `at`."""
-    return _spend_cap_of_first(caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=None), utc_month_of(at))
+    return _spend_cap_of_first(
+        caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=None), first_day_of_utc_month(at)
+    )
 
 
 def agent_spend_cap_status(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCapStatus:
     """Billing query: return the agent's own spend cap and its spending in the UTC month of `at`, without free credit."""
-    return _spend_cap_of_first(caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id), utc_month_of(at))
+    return _spend_cap_of_first(
+        caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id), first_day_of_utc_month(at)
+    )
 
 
 class AgentPostCounts(NamedTuple):
@@ -130,13 +132,13 @@ class AgentPostCounts(NamedTuple):
     url_posts_of_month: int
 
 
-def agent_post_counts(*, agent_id: str, at: datetime) -> AgentPostCounts:
+def day_and_month_post_counts_of_agent(*, agent_id: str, at: datetime) -> AgentPostCounts:
     """Billing query: return an agent's posts on the day of `at`, and its posts with a URL in that month, with pending ones.
 
     Days and months are those of UTC.
     """
     days = DayCounter.objects.filter(agent_id=agent_id, day=utc_day_of(at)).values("targets")
-    months = _counters([agent_id], utc_month_of(at)).values("url_posts")
+    months = _counters([agent_id], first_day_of_utc_month(at)).values("url_posts")
     agent = Agent.objects.filter(pk=agent_id)
     [(targets, url_posts)] = agent.values_list(Subquery(days), Subquery(months))
     return AgentPostCounts(targets or 0, url_posts or 0)

@@ -99,7 +99,8 @@ class AgentUsageSerializer(UsageSerializer):
     agent_id = serializers.CharField()
 
 
-class ProjectedBillSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="ProjectedBill")
+class ProjectedUsageBillSerializer(serializers.Serializer):
     """The API representation of a bill for a month's usage so far, in cents, without the fixed price of a plan.
 
     The free credit is the one in the request. In free beta nothing is invoiced.
@@ -116,11 +117,12 @@ class SubscriptionSerializer(serializers.Serializer):
     status = serializers.CharField(help_text="As the payment processor names it.")
 
 
-class BillingSerializer(WorkspaceAndPeriodSerializer):
+@extend_schema_serializer(component_name="Billing")
+class MonthBillSerializer(WorkspaceAndPeriodSerializer):
     """The API representation of a workspace's bill for a month."""
 
     mode = serializers.ChoiceField(choices=BILLING_MODES)
-    projected_bill = ProjectedBillSerializer()
+    projected_bill = ProjectedUsageBillSerializer(source="bill_so_far")
     spend_cap = SpendCapSerializer()
     subscription = SubscriptionSerializer(allow_null=True)
 

@@ -11,7 +11,7 @@ from django.db.models import Count, QuerySet, Sum
 
 from agents.models import Agent
 from agents.selectors import get_accessible_agent
-from billing.caps import SpendCapStatus, UtcMonth, utc_month_of
+from billing.caps import SpendCapStatus, UtcMonth, first_day_of_utc_month
 from billing.models import CORRECTION_PLATFORM, Correction, LedgerEntry, MonthCounter, Subscription, UsageTotal
 from billing.selectors import (
     agent_spend_cap_status,
@@ -51,7 +51,7 @@ class MonthBill:
     subscription: Subscription | None
 
     @property
-    def projected_bill(self) -> dict[str, Any]:
+    def bill_so_far(self) -> dict[str, Any]:
         """Return the bill for the month's usage so far, which the API calls the projected bill; nothing is extrapolated."""
         used, free = self.spend_cap.spent_cents, self.spend_cap.free_credit_cents
         return {"usage_cents": used, "free_credit_cents": free, "amount_due_cents": max(0, used - free), "currency": "USD"}
@@ -113,7 +113,7 @@ def _totals(at: datetime, **holder: str) -> dict[str, Any]:
     Corrections are a platform of their own, CORRECTION_PLATFORM.
     """
     names = ("published", "failed", "url_posts", "spend_cents")
-    rows = UsageTotal.objects.filter(**holder, month=utc_month_of(at)).values_list("platform")
+    rows = UsageTotal.objects.filter(**holder, month=first_day_of_utc_month(at)).values_list("platform")
     by_platform = [
         {"platform": platform, **dict(zip(names, map(int, sums), strict=True))}
         for platform, *sums in sorted(rows.annotate(*map(Sum, names)))
@@ -134,17 +134,19 @@ def spent_ledger_entries_of_month(*, caller: Caller, workspace_id: str, at: date
     Raises ScopeMissing, NotFound.
     """
     require_access(caller, workspace_id, "usage.read", write=False)
-    return spent_ledger_entries(workspace_id=workspace_id, month=utc_month_of(at)).order_by("day", "pk")
+    return spent_ledger_entries(workspace_id=workspace_id, month=first_day_of_utc_month(at)).order_by("day", "pk")
 
 
 def approved_corrections_of_month(*, caller: Caller, workspace_id: str, at: datetime) -> list[Correction]:
     """Return the approved corrections of a workspace's monthly usage, oldest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
-    rows = Correction.objects.filter(workspace_id=workspace_id, month=utc_month_of(at), status=Correction.Status.APPROVED)
+    rows = Correction.objects.filter(
+        workspace_id=workspace_id, month=first_day_of_utc_month(at), status=Correction.Status.APPROVED
+    )
     return list(rows.order_by("decided_at"))
 
 
-def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[DayUsage]:
+def month_usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[DayUsage]:
     """Return a workspace's monthly usage day by day, for the UTC month of `at`, without corrections.
 
     Raises ScopeMissing, NotFound.
@@ -161,7 +163,7 @@ def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: in
     Raises ScopeMissing, NotFound.
     """
     require_access(caller, workspace_id, "usage.read", write=False)
-    of_posts = UsageTotal.objects.filter(workspace_id=workspace_id, month=utc_month_of(at)).exclude(
+    of_posts = UsageTotal.objects.filter(workspace_id=workspace_id, month=first_day_of_utc_month(at)).exclude(
         platform=CORRECTION_PLATFORM
     )
     totals = of_posts.values_list("agent_id")

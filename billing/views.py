@@ -8,11 +8,11 @@ from billing import services, usage_selectors
 from billing.serializers import (
     AgentUsageSerializer,
     BillingQuery,
-    BillingSerializer,
     CheckoutSessionPreview,
     CreateCheckoutSessionSerializer,
     CreatePortalSessionSerializer,
     EventReceivedSerializer,
+    MonthBillSerializer,
     PeriodQuery,
     PortalSessionPreview,
     SessionEnvelope,
@@ -63,7 +63,7 @@ class BillingViewSet(OperationViewSet):
         summary="Read a workspace's projected bill in a month",
         access=Access("usage.read"),
         query=BillingQuery,
-        responses={200: BillingSerializer},
+        responses={200: MonthBillSerializer},
         errors=("NOT_FOUND",),
     )
     def retrieve(self, call: Call) -> Reply:

@@ -35,7 +35,7 @@ class UsageReportsLoop(WorkerLoop):
         if not has_payment_processor() or timezone.now() < self._quiet_until:
             return False
         limit = 1 if self._unanswered else usage_reporting.REPORTS_AT_ONCE
-        done = usage_reporting.send_due_usage_reports(limit=limit)
+        done = usage_reporting.send_or_postpone_due_usage_reports(limit=limit)
         if done.unanswered:
             self._unanswered += 1
             pause = exponential_retry_pause(self._unanswered, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)

@@ -11,7 +11,7 @@ RETENTION_RULES = [
     "config.notices.retention.DeletedWorkspaceChannelsRule",
     "config.notices.retention.PurgedWorkspaceNoticesRule",
     "config.notices.retention.PurgedWorkspaceDigestsRule",
-    "config.console.operators.second_factor_removal.UnusedSecondFactorsRule",
+    "config.console.operators.second_factor_removal.UnconfirmedOrFormerSecondFactorsRule",
     "posts.retention.ExpiredPlansRule",
     "posts.retention.ExpiredComposerDraftsRule",
     "posts.retention.PurgedWorkspacePostsRule",

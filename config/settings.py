@@ -209,7 +209,7 @@ API_VERSION = "0.1.0"
 SPECTACULAR_SETTINGS = openapi_settings(base_url=BASE_URL, version=API_VERSION)
 
 # Lower layers call these functions of higher layers by dotted path; there are no signals.
-WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.workspace_access_of_user"
+WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.member_access_or_none"
 REFUSAL_RECORDER = "auditlog.services.record_refusal"
 EVENT_RECORDER = "webhooks.services.store_event_without_delivery"
 NAVIGATION = PAGES

@@ -24,7 +24,7 @@ backend_thread_limit = WebThreadLimit(settings.WEB_THREADS // 2)
 
 
 @contextlib.contextmanager
-def reserve_thread_to_wait_for_backend() -> Iterator[None]:
+def hold_thread_while_waiting_for_backend() -> Iterator[None]:
     """Reserve, for the `with` block, one of the web threads that may wait for the media storage or the malware scanner.
 
     Raises ServiceUnavailable if none is free.
@@ -76,7 +76,7 @@ bucket_breaker = CircuitBreaker()
 
 
 @contextlib.contextmanager
-def limit_storage_call() -> Iterator[None]:
+def limit_bucket_call() -> Iterator[None]:
     """Apply a thread limit and a circuit breaker to the media storage call in the `with` block, if it goes to a bucket.
 
     Calls for local files have no limits. Raises ServiceUnavailable.
@@ -84,5 +84,5 @@ def limit_storage_call() -> Iterator[None]:
     if storage.is_stored_locally():
         yield
         return
-    with reserve_thread_to_wait_for_backend(), bucket_breaker.guard():
+    with hold_thread_while_waiting_for_backend(), bucket_breaker.guard():
         yield

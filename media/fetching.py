@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop
 
 from config import outbound
 from config.api.errors import ApiError, ValidationFailed
-from config.api.request_limits import OUTBOUND_SECONDS, limit_outbound_requests
+from config.api.request_limits import OUTBOUND_SECONDS, limit_outbound_threads_and_seconds
 from config.api.uploads import ReceivedFile, UploadTempFiles, too_large_error
 from media.file_types import max_upload_bytes_by_first_bytes
 
@@ -24,9 +24,9 @@ def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Re
     fetched, PayloadTooLarge, RateLimited.
     """
     filename = unquote(urlsplit(url).path).rpartition("/")[2]
-    with limit_outbound_requests(workspace_id):
+    with limit_outbound_threads_and_seconds(workspace_id):
         for _ in range(MAX_REDIRECTS + 1):
-            file = spool.begin_upload(filename)
+            file = spool.temporary_upload_file(filename)
             try:
                 response = outbound.download(url, cast(IO[bytes], file), max_bytes=max_upload_bytes_by_first_bytes())
             except outbound.OutboundError as error:

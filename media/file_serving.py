@@ -18,14 +18,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, Http
 from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header, parse_etags
 
-from config.api.error_handlers import error_response
+from config.api.error_handlers import django_error_response
 from config.api.errors import ApiError, NotFound
 from config.api.views import require_safe_with_json_error
-from media.backend_limits import limit_storage_call
+from media.backend_limits import limit_bucket_call
 from media.errors import RangeNotSatisfiable
 from media.links import FileLink, build_filename_for_link, verify_and_read_link
 from media.models import MediaAsset
-from media.storage import open_range, signed_bucket_file_url, stored_size
+from media.storage import open_range, signed_bucket_file_url_or_none, stored_size
 from workspaces.selectors import undeleted_workspaces
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpRespon
         stored = _find_file(link)
         response = _response(request, link, stored)
     except ApiError as error:
-        return error_response(error)
+        return django_error_response(error)
     response["ETag"] = stored.etag
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
@@ -88,7 +88,7 @@ def _response(request: HttpRequest, link: FileLink, stored: FileToServe) -> Http
     if link.kind != "direct" and (response := _redirect(request, link, stored)):
         return response
     try:
-        with limit_storage_call():
+        with limit_bucket_call():
             size = stored_size(stored.key)
             span = _span(request, size, stored.etag)
             start, length = span or (0, size)
@@ -116,7 +116,7 @@ def _redirect(request: HttpRequest, link: FileLink, stored: FileToServe) -> Http
 
     Browsers must not cache the redirect, because the URL expires soon.
     """
-    address = signed_bucket_file_url(
+    address = signed_bucket_file_url_or_none(
         stored.key,
         seconds=min(BUCKET_LINK_SECONDS, link.seconds_left),
         method=request.method or "GET",

@@ -25,7 +25,7 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from config.api.errors import PayloadTooLarge
-from media.backend_limits import reserve_thread_to_wait_for_backend
+from media.backend_limits import hold_thread_while_waiting_for_backend
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ _LIMITS = "Heuristics.Limits.Exceeded"
 
 
 @dataclass(frozen=True)
-class NoMalwareFoundResult:
+class CleanOrNotScannedResult:
     """The result for an upload in which no malware was found: `clean`, or `not_scanned` if the service has no scanner.
 
     `engine` is the scanner's version, such as `ClamAV 1.4.3/27654`; it is empty without a scanner.
@@ -58,25 +58,25 @@ class NoMalwareFoundResult:
     engine: str = ""
 
 
-def scan_for_malware(path: Path) -> NoMalwareFoundResult:
+def scan_for_malware(path: Path) -> CleanOrNotScannedResult:
     """Scan an uploaded file for malware with the scanner that the setting MEDIA_SCANNER selects.
 
     Raises MediaMalwareDetected, MediaScanUnavailable, ServiceUnavailable (too many requests wait for the scanner),
     PayloadTooLarge (the scanner would not examine the whole file).
     """
     if settings.MEDIA_SCANNER == "none":
-        return NoMalwareFoundResult("not_scanned")
+        return CleanOrNotScannedResult("not_scanned")
     size = path.stat().st_size
-    with reserve_thread_to_wait_for_backend(), path.open("rb") as file:
+    with hold_thread_while_waiting_for_backend(), path.open("rb") as file:
         try:
             clamd = _clamd(size)
-            _require_clean(clamd.scan(iter(lambda: file.read(CHUNK_BYTES), b"")))
+            _require_clean(clamd.scan_and_return_verdict(iter(lambda: file.read(CHUNK_BYTES), b"")))
             if size > ALWAYS_SCANNED_BYTES and not _scans_whole_file(clamd, size):
                 raise _too_large()
         except OSError as error:
             logger.error("The scanner at %s sent no valid reply: %s", settings.CLAMAV_ADDRESS, error)
             raise MediaScanUnavailable from error
-    return NoMalwareFoundResult("clean", _engine(clamd))
+    return CleanOrNotScannedResult("clean", _engine(clamd))
 
 
 def find_scanner_limits_below_max_upload() -> list[str]:
@@ -89,7 +89,7 @@ def find_scanner_limits_below_max_upload() -> list[str]:
     problems = []
     if not clamd.accepts_scan_size(largest):
         problems.append(f"clamd's StreamMaxLength is below {largest} bytes; larger files are refused with 413.")
-    found = _FOUND.fullmatch(clamd.scan(_test_file_behind(largest)))
+    found = _FOUND.fullmatch(clamd.scan_and_return_verdict(_test_file_behind(largest)))
     if found is None or found[1].startswith(_LIMITS):
         problems.append(
             f"clamd does not scan {largest} bytes completely (MaxFileSize, MaxScanSize); such files are refused with 413."
@@ -131,9 +131,9 @@ def _too_large() -> PayloadTooLarge:
 
 def _scans_whole_file(clamd: Clamd, size: int) -> bool:
     """Return whether the malware scanner clamd would find malware at the end of a file of `size` bytes, by trying it."""
-    if _FOUND.fullmatch(clamd.scan(_test_file_behind(size))):
+    if _FOUND.fullmatch(clamd.scan_and_return_verdict(_test_file_behind(size))):
         return True
-    if size <= DEFAULT_MAX_FILE_BYTES and not _FOUND.fullmatch(clamd.scan(_test_file_behind(0))):
+    if size <= DEFAULT_MAX_FILE_BYTES and not _FOUND.fullmatch(clamd.scan_and_return_verdict(_test_file_behind(0))):
         return True
     logger.warning("The scanner does not find the EICAR test file behind %d bytes: are its limits too low?", size)
     return False
@@ -184,7 +184,7 @@ class Clamd:
         """Send the scanner daemon clamd a command without data, such as PING or VERSION, and return the reply."""
         return self._exchange([_command(command)])
 
-    def scan(self, pieces: Iterable[bytes]) -> str:
+    def scan_and_return_verdict(self, pieces: Iterable[bytes]) -> str:
         """Scan bytes for malware with clamd and return its verdict, such as `stream: OK`.
 
         Another is `INSTREAM size limit exceeded. ERROR`.

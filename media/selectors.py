@@ -23,7 +23,7 @@ def undeleted_assets_of_all_workspaces() -> QuerySet[MediaAsset]:
     return MediaAsset.objects.filter(status=MediaAsset.Status.READY)
 
 
-def is_storage_key_of_asset(key: str) -> bool:
+def is_storage_key_of_any_asset(key: str) -> bool:
     """Media query: return whether any asset, even a deleted one, has its file or thumbnail under this storage key."""
     return MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists()
 

@@ -74,7 +74,7 @@ def time_when_stored(key: str) -> datetime:
         return default_storage.get_modified_time(key)
 
 
-def signed_bucket_file_url(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
+def signed_bucket_file_url_or_none(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
     """Media storage: return a signed URL at which the bucket serves a file for `seconds`; None for local files."""
     if is_stored_locally():
         return None

@@ -46,7 +46,7 @@ class Thumbnail:
     suffix: str
 
 
-def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
+def render_image_thumbnail_or_none(content: bytes, mime_type: str) -> Thumbnail | None:
     """Render the thumbnail of an uploaded image, rotated by its EXIF orientation.
 
     An animation's thumbnail shows the first frame. Returns None if decoding would need more than MAX_WORKING_BYTES. Raises
@@ -67,7 +67,7 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
     return _encode(small if turn is None else small.transpose(turn))
 
 
-def render_video_thumbnail(
+def render_video_thumbnail_or_none(
     opened: Callable[[], BinaryIO], *, mime_type: str, sides: tuple[int, int], seconds: float
 ) -> Thumbnail | None:
     """Render the thumbnail of an uploaded video from one of its frames with ffmpeg; returns None if FFMPEG is not set.

@@ -13,7 +13,11 @@ urlpatterns = [
     path("media/<str:media_id>", MediaViewSet.as_view({"delete": "destroy"})),
     path("files/<str:media_id>/<str:filename>", serve_file),
     path("dashboard/workspaces/<str:workspace_id>/media", library.show_library_or_upload_files, name="media"),
-    path("dashboard/workspaces/<str:workspace_id>/media/describe", library.edit_alt_texts_of_uploads, name="media-describe"),
+    path(
+        "dashboard/workspaces/<str:workspace_id>/media/describe",
+        library.show_or_save_alt_texts_of_uploads,
+        name="media-describe",
+    ),
     path(
         "dashboard/workspaces/<str:workspace_id>/media/<str:media_id>", asset.show_asset_or_save_alt_text, name="media-asset"
     ),

@@ -39,7 +39,7 @@ class AttachedMediaDeleted(Exception):
         self.media_ids = list(media_ids)
 
 
-def workspace_assets_by_id(workspace_id: str, media_ids: Iterable[str]) -> dict[str, MediaAsset]:
+def existing_workspace_assets_by_id(workspace_id: str, media_ids: Iterable[str]) -> dict[str, MediaAsset]:
     """Return by id those of a workspace's media assets that a request wants to attach to posts.
 
     Runs at most one query.
@@ -72,13 +72,13 @@ def media_files_for_adapter(group: PostGroup) -> tuple[MediaFile, ...]:
 
     Runs at most one query.
     """
-    assets = workspace_assets_by_id(group.workspace_id, attached_media_ids(group))
+    assets = existing_workspace_assets_by_id(group.workspace_id, attached_media_ids(group))
     if gone := [media_id for media_id in attached_media_ids(group) if media_id not in assets]:
         raise AttachedMediaDeleted(gone)
     return tuple(media_file_for_adapter(assets[each["media_id"]], each.get("alt_text")) for each in group.media)
 
 
-def protect_group_media_from_deletion(group: PostGroup) -> None:
+def protect_media_until_group_finished(group: PostGroup) -> None:
     """Protect the media attached to a post group from deletion until the group is finished.
 
     Must run in a transaction, before money is held, so that locks are taken in one order. Raises ValidationFailed naming

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from config.api import rate_limit
 from config.api.client_address import client_address_for_rate_limits
-from config.api.error_handlers import error_response
+from config.api.error_handlers import django_error_response
 from config.api.errors import NotFound, RateLimited
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
@@ -16,7 +16,7 @@ from config.api.paging import PageQuery, page_response_body
 from config.api.policies import Idempotency
 from config.api.views import OperationViewSet, require_safe_with_json_error
 from posts.calendar_feed_selectors import feed_with_id, feed_with_token, list_calendar_feeds, targets_in_feed
-from posts.icalendar_text import icalendar_text
+from posts.icalendar_text import icalendar_of_targets
 from posts.serializers.calendar_feeds import (
     CalendarFeedEnvelope,
     CalendarFeedPage,
@@ -86,14 +86,14 @@ def serve_calendar(request: HttpRequest, token: str) -> HttpResponse:
     """Serve a workspace's posts as a calendar at the secret address of a feed; unknown and deleted ones answer 404."""
     feed = feed_with_token(token)
     bucket = rate_limit.Bucket(f"calendar:{feed.id if feed else client_address_for_rate_limits(request)}", READS_PER_MINUTE)
-    verdict = rate_limit.count_request_for_rate_limits(bucket)
+    verdict = rate_limit.count_request_unless_rate_limited(bucket)
     if not verdict.allowed:
-        return error_response(RateLimited(headers=verdict.headers()))
+        return django_error_response(RateLimited(headers=verdict.headers()))
     if feed is None:
-        return error_response(NotFound())
+        return django_error_response(NotFound())
     workspace = feed.member.workspace
     return HttpResponse(
-        icalendar_text(workspace, targets_in_feed(workspace.id)),
+        icalendar_of_targets(workspace, targets_in_feed(workspace.id)),
         content_type="text/calendar; charset=utf-8",
         headers={"Cache-Control": "private, max-age=300", "Content-Disposition": 'inline; filename="posts.ics"'},
     )

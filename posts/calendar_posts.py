@@ -11,7 +11,7 @@ from django.db.models.functions import Left
 
 from config.db.fast_read import ColumnConverters, converters_of, in_list_condition, list_parameter, quoted_column, read_rows
 from posts.models import PostGroup, PostTarget
-from posts.tags import tags_expression
+from posts.tags import joined_tags_expression
 
 EXCERPT_CHARACTERS = 80  # beginning of the text that the calendar shows
 
@@ -66,7 +66,7 @@ def _columns_of_groups_sql() -> tuple[str, Sequence[Any], ColumnConverters]:
     of_target = [PostTarget._meta.get_field(name) for name in CalendarTarget._fields]
     fields = [PostTarget._meta.get_field("group"), PostGroup._meta.get_field("media"), *of_target]
     names = ["group_id", "group__media", *CalendarTarget._fields]
-    of_group = ("group__status", Left("group__text", EXCERPT_CHARACTERS), tags_expression("group__metadata"))
+    of_group = ("group__status", Left("group__text", EXCERPT_CHARACTERS), joined_tags_expression("group__metadata"))
     columns = PostTarget.objects.order_by().values_list(*names, *of_group)
     sql, parameters = columns.query.sql_with_params()
     condition = in_list_condition(quoted_column(PostTarget._meta.get_field("group")))

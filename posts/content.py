@@ -93,7 +93,7 @@ class PostEdit:
         return cls(**_typed(fields))
 
     @property
-    def changed_fields(self) -> list[str]:
+    def changed_field_names(self) -> list[str]:
         """Return the names of the fields of a post that this PostEdit changes, in alphabetical order."""
         values = {"text": self.text, "targets": self.targets, "media": self.media, "metadata": self.metadata}
         given = [name for name, value in values.items() if value is not None]

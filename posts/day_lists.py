@@ -18,9 +18,9 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from config.api.caller import Caller, require_access
-from config.api.paging import Page, decode_earliest_first_cursor, page_of_rows_earliest_first
+from config.api.paging import Page, decode_earliest_first_cursor_or_none, page_of_rows_earliest_first
 from config.db.fast_read import (
-    convert_columns,
+    convert_columns_in_place,
     converters_of,
     in_list_condition,
     list_parameter,
@@ -71,7 +71,7 @@ def scheduled_posts_of_day(
     require_account_and_agent_in_workspace(workspace_id, account_id=account_id)
     wanted = {"platform": platform, "account_id": account_id}
     filters = {name: value for name, value in wanted.items() if value is not None}
-    after = decode_earliest_first_cursor(cursor, PostGroup)
+    after = decode_earliest_first_cursor_or_none(cursor, PostGroup)
     params = [*map(_stored_time, window), workspace_id, *filters.values()]
     params += [_stored_time(after[0]), after[1]] if after else []
     sql = _page_of_day_sql(tuple(filters), first_page=after is None)
@@ -161,7 +161,7 @@ def _first_entries_of_each_day(
     for day, (begin, end) in zip(days, pairwise(begins), strict=False):
         entries = _without_repetitions(rows[begin:end])
         found += [[*row, day, len(entries)] for row in entries[places]]
-    convert_columns(found, converters_of([PostTarget._meta.get_field("scheduled_at")]))
+    convert_columns_in_place(found, converters_of([PostTarget._meta.get_field("scheduled_at")]))
     return [_DayEntry._make(row) for row in found]
 
 
@@ -195,7 +195,7 @@ def _read_shown_targets(targets: QuerySet[Any]) -> list[_ShownTarget]:
     return [row[:3] for row in rows if row[1] not in hidden and (row[2] or row[1] not in waiting)]
 
 
-def upcoming_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
+def next_released_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
     """For lists of posts by day, query the next released post groups to publish, at most `limit`, earliest first.
 
     Each has `shown_at`, the time of its first target.

@@ -7,12 +7,12 @@ from typing import Any
 
 from config.api.dry_run import DryRunReply
 from posts.plan import GroupChange, Plan
-from posts.series_plan import SeriesPlan
+from posts.series_plan import NewSeriesPlan
 
 
 def dry_run_reply(plan: Plan, request: Mapping[str, Any]) -> DryRunReply:
     """Return the API response to a dry run of an operation on posts or series, which shows the request and its plan."""
-    if isinstance(plan, SeriesPlan):
+    if isinstance(plan, NewSeriesPlan):
         request = {**request, "workspace_id": plan.workspace_id}
         return DryRunReply(request, plan.series, "would_create", plan_hash=plan.hash)
     if plan.operation == "posts.update_queue":

@@ -39,7 +39,7 @@ def content_hashes(post: PostInput) -> set[str]:
     return {content_sha256(text, options, media_ids) for text, options in texts if text or media_ids}
 
 
-def find_duplicates(contents: Iterable[ContentKey], *, ignored_group_id: str = "") -> dict[ContentKey, str]:
+def duplicate_group_id_by_content(contents: Iterable[ContentKey], *, ignored_group_id: str = "") -> dict[ContentKey, str]:
     """Find posts with these contents that were sent to the same accounts within the last 24 hours.
 
     The result maps the content to the id of the earlier group. The group `ignored_group_id` is ignored.
@@ -57,7 +57,8 @@ def find_accounts_and_duplicates(
 ) -> tuple[dict[str, ConnectedAccount], dict[ContentKey, str]]:
     """Find accounts of a workspace by id, and the duplicates of contents with these hashes, with one query.
 
-    The duplicates are those of `find_duplicates` for each account with each hash. Each account has its workspace loaded.
+    The duplicates are those of `duplicate_group_id_by_content` for each account with each hash. Each account has its
+    workspace loaded.
     """
     ids = list(account_ids)
     accounts, sent = _accounts.rows_and_subquery_value(*_sent_contents_values(ids, hashes), workspace_id, ids)

@@ -8,7 +8,7 @@ from typing import Any
 
 from config.api.errors import ApiError, PlanChanged
 
-__all__ = ["ContentInvalid", "PlanChanged", "PlanExpired", "prefix_error_fields", "prefix_error_fields_with_index"]
+__all__ = ["ContentInvalid", "PlanChanged", "PlanExpired", "prefixing_error_fields", "prefixing_error_fields_with_index"]
 
 
 class ContentInvalid(ApiError):
@@ -26,13 +26,13 @@ class PlanExpired(ApiError):
     suggested_action = "Make a new plan with POST /plans."
 
 
-def prefix_error_fields_with_index(index: int) -> AbstractContextManager[None]:
+def prefixing_error_fields_with_index(index: int) -> AbstractContextManager[None]:
     """Return a context manager for the errors of one post of a batch: their field names begin with `posts[2]`."""
-    return prefix_error_fields(f"posts[{index}]")
+    return prefixing_error_fields(f"posts[{index}]")
 
 
 @contextmanager
-def prefix_error_fields(where: str) -> Iterator[None]:
+def prefixing_error_fields(where: str) -> Iterator[None]:
     """Return a context manager that prefixes the field names in API errors with the place of a post in the request body."""
     try:
         yield

@@ -10,7 +10,7 @@ from posts.selectors import needs_a_person_condition
 from posts.states import GroupStatus
 
 
-def count_posts_awaiting_approval(workspace_id: str) -> int:
+def count_posts_awaiting_approval_up_to_max(workspace_id: str) -> int:
     """Return, for the navigation menu, how many posts of a workspace await approval; the count stops at a maximum.
 
     The maximum is MAX_SHOWN_COUNT + 1.
@@ -25,7 +25,7 @@ CALENDAR = DashboardPage(
 )
 NEW_POST = DashboardPage("compose", _("New post"), "pencil-square", in_bottom_bar=True, key="n", for_writers=True)
 APPROVALS = DashboardPage(
-    "approvals", _("Approvals"), "check-circle", in_bottom_bar=True, count_waiting=count_posts_awaiting_approval
+    "approvals", _("Approvals"), "check-circle", in_bottom_bar=True, count_waiting=count_posts_awaiting_approval_up_to_max
 )
 SERIES = DashboardPage("series", _("Series"), "arrow-path")
 POSTS = DashboardPage("posts")

@@ -26,7 +26,7 @@ from config.api.trace import current_trace_id
 from config.api.webhook_url import check_webhook_url_without_lookup
 from media.models import MediaAsset
 from posts import selectors
-from posts.attached_media import AttachedMedia, match_media_to_assets, workspace_assets_by_id
+from posts.attached_media import AttachedMedia, existing_workspace_assets_by_id, match_media_to_assets
 from posts.content import PostInput, TargetInput, media_inputs_of_group
 from posts.duplicates import ContentKey, content_hashes, find_accounts_and_duplicates
 from posts.errors import ContentInvalid
@@ -40,7 +40,7 @@ from posts.target_times import (
     status_when_released,
     whether_targets_have_times,
 )
-from posts.validation import TargetToValidate, Validation, validate
+from posts.validation import TargetToValidate, Validation, validate_targets
 
 WRITE_SCOPES = any_scope_of("posts.draft", "posts.schedule", "posts.publish")
 APPROVAL_MESSAGE = gettext_noop("In this workspace, posts by editors need the approval of an owner or admin.")
@@ -68,7 +68,7 @@ class RowsForPlans:
         hashes = {content_hash for post in posts for content_hash in content_hashes(post)}
         found, duplicates = find_accounts_and_duplicates(workspace_id, accounts, hashes, ignored_group_id=group_id)
         media_ids = [*(each.media_id for post in posts for each in post.media), *other_media]
-        return cls(found, workspace_assets_by_id(workspace_id, media_ids), duplicates)
+        return cls(found, existing_workspace_assets_by_id(workspace_id, media_ids), duplicates)
 
 
 def new_group_change(
@@ -94,13 +94,13 @@ def new_group_change(
     inputs = build_targets_to_validate(
         caller, accounts, post.text, post.targets, post.sandbox, match_media_to_assets(post.media, assets)
     )
-    validation = validate_content(inputs, draft=post.draft, duplicates=rows.duplicates)
+    validation = validate_content_or_raise(inputs, draft=post.draft, duplicates=rows.duplicates)
     group = _build_group(caller, workspace_id, post, status)
     group.sandbox = all(each.sandbox for each in inputs)
     now = timezone.now()
     times = choose_times_of_targets(post.scheduled_at, post.targets, accounts, draft=post.draft, free=free)
     targets = [
-        build_target(group, position, each, at, now, slot=bool(given.slot))
+        build_post_target(group, position, each, at, now, slot=bool(given.slot))
         for position, (each, at, given) in enumerate(zip(inputs, times, post.targets, strict=True))
     ]
     selectors.set_prefetched_targets(group, targets)
@@ -141,7 +141,7 @@ def is_scheduled_or_publishing(group: PostGroup) -> bool:
     return group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
 
 
-def build_target(
+def build_post_target(
     group: PostGroup, position: int, given: TargetToValidate, at: datetime | None, now: datetime, *, slot: bool
 ) -> PostTarget:
     """Build the unsaved target of a new or edited post group; it is due at `at`, or now, only if the group is released."""
@@ -246,7 +246,7 @@ def refuse_caller_needing_approval(caller: Caller) -> None:
         )
 
 
-def validate_content(
+def validate_content_or_raise(
     inputs: Sequence[TargetToValidate],
     *,
     draft: bool = False,
@@ -259,7 +259,7 @@ def validate_content(
     `group_id` is the id of a stored group, which is not reported as a duplicate of itself. `duplicates` are given if found.
     The targets with the `ignored` account ids are not changed, so their content need not be valid any more.
     """
-    found = validate(inputs, group_id=group_id, duplicates=duplicates)
+    found = validate_targets(inputs, group_id=group_id, duplicates=duplicates)
     validation = Validation([each for each in found.targets if each.target.account.id not in ignored], found.issues)
     if not draft and not validation.valid:
         raise ContentInvalid(details=[issue.as_json() for issue in validation.errors])

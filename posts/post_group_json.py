@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 
 from posts.models import PostGroup, PostTarget
-from posts.states import GroupStatus, shown_scheduled_at, target_cost_cents
+from posts.states import GroupStatus, shown_scheduled_at_or_none, target_cost_cents
 from posts.summaries import PostSummary
 
 
@@ -30,7 +30,7 @@ def post_group_json(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str
         "content_version": group.content_version,
         "text": group.text,
         "media": group.media,
-        "scheduled_at": format_timestamp(shown_scheduled_at(rows)),
+        "scheduled_at": format_timestamp(shown_scheduled_at_or_none(rows)),
         "sandbox": group.sandbox,
         "webhook_url": group.webhook_url,
         "metadata": group.metadata,

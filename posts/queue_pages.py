@@ -19,7 +19,7 @@ from accounts.platforms.registry import platform_label
 from config.api.errors import NotFound
 from config.pages.sentences import PageRefusal
 from posts import selectors, services
-from posts.dashboard.approval_words import count_needing_approval, moved_message
+from posts.dashboard.approval_words import count_needing_approval_if_moved, moved_message_with_approval_count
 from posts.dashboard.forms import ALLOWED_YEARS
 from posts.dashboard.undo_offers import UndoOffer
 from posts.errors import PlanChanged
@@ -27,7 +27,7 @@ from posts.local_time import start_of_local_day
 from posts.models import StoredPlan
 from posts.post_group_json import format_timestamp
 from posts.serializers.queue import MAX_DAYS
-from posts.services.queue import MAX_MOVED_POSTS, OPERATION, queued_targets
+from posts.services.queue import MAX_MOVED_POSTS, OPERATION, next_queued_targets
 from posts.stored_plan_requests import commit_plan_by_id, make_and_store_plan_for_dashboard
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
@@ -77,7 +77,7 @@ def show_queue_or_preview_change(page: WorkspacePage, account_id: str) -> HttpRe
     """Dashboard page of an account's queue, the posts scheduled to it; a change that is sent is planned and previewed."""
     account = workspace_account_or_404(page, account_id)
     if page.request.method != "POST":
-        queued = queued_targets(account)
+        queued = next_queued_targets(account)
         return page.render("posts/queue.html", account=account, name=_name(account), queued=queued, most=MAX_MOVED_POSTS)
     request = QueueForm(page.request.POST).to_request_body(page, account)
     services.delete_open_plans_of_dashboard_page(caller=page.caller, workspace_id=page.workspace.id, dashboard_page=PAGE)
@@ -88,7 +88,7 @@ def show_queue_or_preview_change(page: WorkspacePage, account_id: str) -> HttpRe
 
 
 @workspace_page("POST", operation=OPERATION)
-def confirm_queue_change(page: WorkspacePage, account_id: str, plan_id: str) -> HttpResponse:
+def commit_queue_change(page: WorkspacePage, account_id: str, plan_id: str) -> HttpResponse:
     """Dashboard page that commits a previewed change of a queue; if the queue has changed since, it shows the new preview."""
     account = workspace_account_or_404(page, account_id)
     plan = services.get_stored_plan(caller=page.caller, plan_id=plan_id)
@@ -106,7 +106,7 @@ def confirm_queue_change(page: WorkspacePage, account_id: str, plan_id: str) -> 
         return page.success_redirect(words, "account-queue", account_id=account.id)
     groups = [change.after for change in committed.plan.changes]
     moved = ngettext("%(count)d post moved.", "%(count)d posts moved.", len(groups)) % {"count": len(groups)}
-    message = moved_message(moved, count_needing_approval(page, groups), len(groups))
+    message = moved_message_with_approval_count(moved, count_needing_approval_if_moved(page, groups), len(groups))
     undo = UndoOffer("queue", plan_id).address(page)
     return page.success_redirect(message, "account-queue", undo=undo, account_id=account.id)
 
@@ -130,7 +130,7 @@ def _show(page: WorkspacePage, account: ConnectedAccount, plan: StoredPlan, *, s
             }
             for each in moves
         ],
-        waiting=count_needing_approval(page, groups.values()),
+        waiting=count_needing_approval_if_moved(page, groups.values()),
         leaving=sum(each["slot_before"] for each in moves) - sum(each["slot"] for each in moves),
     )
 

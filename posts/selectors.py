@@ -20,7 +20,7 @@ from config.db.fixed_select import FixedSelect
 from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, SCHEDULE_MISSED, GroupStatus, TargetStatus
-from posts.summaries import PostSummary, fetch_post_summaries
+from posts.summaries import PostSummary, fetch_summaries_of_queryset
 from posts.tags import TAGS_KEY, tag_condition, tags_of_metadata
 from workspaces.models import Workspace
 
@@ -85,14 +85,14 @@ def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cu
     return paginate_earliest_first(rows, field="created_at", limit=limit, cursor=cursor)
 
 
-def missed_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
+def recently_missed_posts(*, caller: Caller, workspace_id: str, limit: int) -> list[PostGroup]:
     """Query the newest post groups whose times were missed in the last seven days. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
-    found = missed_post_ids(workspace_id=workspace_id)[:limit]
+    found = recently_missed_post_ids(workspace_id=workspace_id)[:limit]
     return list(groups_prefetching_targets().filter(pk__in=found).order_by("-pk"))
 
 
-def missed_post_ids(*, workspace_id: str, among: Sequence[str] | None = None) -> list[str]:
+def recently_missed_post_ids(*, workspace_id: str, among: Sequence[str] | None = None) -> list[str]:
     """Query the ids of failed post groups with targets whose times were missed, newest first.
 
     They are those of the last seven days among the newest 1,000 that failed, or those of `among`, whenever they were missed.
@@ -151,12 +151,12 @@ def search_posts(
     )
     rows = _with_target(_with_status(rows, status), platform, account_id)
     if text is None and tag is None:
-        return paginate_newest_first(rows, limit=limit, cursor=cursor, fetch=fetch_post_summaries)
+        return paginate_newest_first(rows, limit=limit, cursor=cursor, fetch=fetch_summaries_of_queryset)
     matching = Q() if text is None else Q(text__icontains=text)
     if tag is not None:
         matching &= Q(tag_condition(tag))
     return paginate_with_scan_limit(
-        rows, wanted=matching, span=MAX_SEARCHED_TEXTS, limit=limit, cursor=cursor, fetch=fetch_post_summaries
+        rows, wanted=matching, span=MAX_SEARCHED_TEXTS, limit=limit, cursor=cursor, fetch=fetch_summaries_of_queryset
     )
 
 

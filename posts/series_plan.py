@@ -13,7 +13,7 @@ from posts.plan import Plan, attachment_data_for_hash
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeriesPlan(Plan):
+class NewSeriesPlan(Plan):
     """The plan of a new series: the series without its occurrences. `assets` are the media of its post by id."""
 
     series: Series
@@ -21,7 +21,7 @@ class SeriesPlan(Plan):
 
     @cached_property
     def hashed_data(self) -> dict[str, Any]:
-        """Return the JSON data of this SeriesPlan from which its hash is computed."""
+        """Return the JSON data of this NewSeriesPlan from which its hash is computed."""
         return {
             "operation": self.operation,
             "workspace_id": self.workspace_id,

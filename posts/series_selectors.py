@@ -58,7 +58,7 @@ def live_series_of_revoked_agents() -> QuerySet[Series]:
     return Series.objects.filter(LIVE_SERIES_CONDITION, agent_id__isnull=False, agent_id__in=revoked.values("pk"))
 
 
-def must_be_cancelled_with_series(group: PostGroup) -> bool:
+def must_be_cancelled_after_series_change(group: PostGroup) -> bool:
     """Query whether a series was ended or changed such that this post of it is to be cancelled."""
     if group.series_id is None:
         return False

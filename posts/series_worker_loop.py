@@ -9,9 +9,9 @@ from config.jobs.claims import PauseAfterEmptySearch
 from config.jobs.worker_loop import WorkerLoop
 from posts.services.series import LOOP_NAME
 from posts.services.series_occurrences import (
+    apply_changes_of_claimed_series,
     claim_due_series,
     make_series_of_revoked_agents_due,
-    process_claimed_series,
 )
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ class SeriesLoop(WorkerLoop):
         claimed = claim_due_series(CLAIMED_AT_ONCE)
         for series in claimed:
             try:
-                process_claimed_series(series)
+                apply_changes_of_claimed_series(series)
             except DATABASE_ERRORS:
                 raise
             except Exception:

@@ -28,7 +28,7 @@ class FreeSlots:
         self._own, self._after = own, after
         self._taken: dict[str, set[datetime]] = {}
 
-    def choose_next(self, account: ConnectedAccount, field: str) -> datetime:
+    def choose_next_or_raise(self, account: ConnectedAccount, field: str) -> datetime:
         """Return the first free slot of an account that is at least two minutes ahead. Raises ValidationFailed."""
         if not account.slots:
             raise ValidationFailed.for_field(
@@ -71,7 +71,7 @@ def choose_times_of_targets(
     for index, target in enumerate(targets):
         at = target.scheduled_at
         if target.slot and at is None:
-            chosen = free.choose_next(accounts[target.connected_account_id], f"targets[{index}].slot")
+            chosen = free.choose_next_or_raise(accounts[target.connected_account_id], f"targets[{index}].slot")
             times.append(None if draft else chosen)
             continue
         if target.slot and at:
@@ -80,7 +80,7 @@ def choose_times_of_targets(
     return times
 
 
-def next_slots(account: ConnectedAccount, *, count: int) -> Sequence[tuple[SlotOccurrence, str | None]]:
+def next_slots_with_occupants(account: ConnectedAccount, *, count: int) -> Sequence[tuple[SlotOccurrence, str | None]]:
     """Return the next slots of an account to choose from, each with the id of the post group that has taken it, if any."""
     occurrences = list(islice(slot_occurrences(account, after=timezone.now()), count))
     if not occurrences:

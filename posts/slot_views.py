@@ -13,7 +13,7 @@ from config.api.policies import Access
 from config.api.serializers import QuerySerializer
 from config.api.views import OperationViewSet
 from posts.post_group_json import format_timestamp
-from posts.slot_choice import next_slots
+from posts.slot_choice import next_slots_with_occupants
 
 
 class NextSlotsQuery(QuerySerializer):
@@ -50,6 +50,6 @@ class SlotViewSet(OperationViewSet):
                 "local": each.local.isoformat(timespec="minutes"),
                 "post_group_id": group_id,
             }
-            for each, group_id in next_slots(account, count=call.query["count"])
+            for each, group_id in next_slots_with_occupants(account, count=call.query["count"])
         ]
         return Reply(body={"next": shown})

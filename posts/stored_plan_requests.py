@@ -88,7 +88,7 @@ def get_groups_in_order(ids: list[str]) -> list[PostGroup]:
     return [found[group_id] for group_id in ids]
 
 
-def can_wait_for_publishing(stored: StoredPlan) -> bool:
+def commit_can_wait_for_publishing(stored: StoredPlan) -> bool:
     """Return whether the commit of a stored plan can wait until its post group is finished."""
     return stored.operation in ("posts.create", "posts.retry")
 

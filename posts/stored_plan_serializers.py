@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from config.api import fields
@@ -83,7 +83,8 @@ class ChangedByPlanSerializer(OneOf):
     alternatives = (responses.PostGroupEnvelope, responses.PostGroupsEnvelope)
 
 
-class CommittedPlanSerializer(OneOf):
+@extend_schema_serializer(component_name="CommittedPlan")
+class PlanCommitResponseSerializer(OneOf):
     """The API response to the commit of a stored plan that creates posts or a series: these, or the preview of a dry run."""
 
     alternatives_by_resource: ClassVar[Mapping[str, type[serializers.Serializer]]] = {
@@ -108,7 +109,8 @@ class PlannedRequestEchoSerializer(serializers.Serializer):
     """The API representation of the request from which a plan was made, with its defaults filled in."""
 
 
-class PlannedChangeSerializer(OneOf):
+@extend_schema_serializer(component_name="PlannedChange")
+class PlannedPostsOrMovesSerializer(OneOf):
     """What a stored plan would change, in API responses: one post group, several, or the times of posts."""
 
     alternatives = (responses.PostGroupSerializer, responses.PostGroupsEnvelope, MovedPostsSerializer)
@@ -117,7 +119,7 @@ class PlannedChangeSerializer(OneOf):
 CommitPlanPreview = dry_run_serializer_class(
     "PlanCommit",
     request=PlannedRequestEchoSerializer,
-    would_update=PlannedChangeSerializer,
+    would_update=PlannedPostsOrMovesSerializer,
 )
 
 

@@ -17,7 +17,7 @@ from posts.operations import PLANNED_OPERATIONS
 from posts.plan_building import WRITE_SCOPES
 from posts.stored_plan_requests import (
     OPERATIONS,
-    can_wait_for_publishing,
+    commit_can_wait_for_publishing,
     commit_plan_by_id,
     get_groups_in_order,
     request_of_stored_plan,
@@ -28,8 +28,8 @@ from posts.stored_plan_serializers import (
     ChangedByPlanSerializer,
     CommitPlanPreview,
     CommitPlanSerializer,
-    CommittedPlanSerializer,
     CreatePlanSerializer,
+    PlanCommitResponseSerializer,
     PlanEnvelope,
 )
 from posts.views import RELEASE_ERRORS
@@ -78,7 +78,7 @@ class PlanViewSet(OperationViewSet):
         "409 PLAN_CHANGED with a new plan. A person's commit of an agent's plan approves it.",
         access=Access(WRITE_SCOPES),
         body=Body(CommitPlanSerializer),
-        responses={200: ChangedByPlanSerializer, 201: CommittedPlanSerializer},
+        responses={200: ChangedByPlanSerializer, 201: PlanCommitResponseSerializer},
         preview=CommitPlanPreview,
         idempotency=Idempotency("lease", replay=_replay_commit),
         errors=("NOT_FOUND", "FORBIDDEN", "PLAN_EXPIRED", *OPERATION_ERRORS),
@@ -90,7 +90,7 @@ class PlanViewSet(OperationViewSet):
         if call.dry_run and plan:
             preview = request_of_stored_plan(stored).preview(plan)
             return Reply(None, response=Response(preview, status=declared.preview_status))
-        waits = call.data.get("wait") and can_wait_for_publishing(stored)
+        waits = call.data.get("wait") and commit_can_wait_for_publishing(stored)
         return Reply(
             _result(stored),
             max(declared.responses),

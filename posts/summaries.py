@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from config.db.fast_read import ColumnConverters, converters_of, quoted_column, read_rows
 from posts.models import PostGroup, PostTarget
-from posts.states import shown_scheduled_at
+from posts.states import shown_scheduled_at_or_none
 
 
 class TargetSummary(NamedTuple):
@@ -50,14 +50,14 @@ class PostSummary(NamedTuple):
 _GROUP_COLUMNS, _TARGET_COLUMNS = PostSummary._fields[:-1], TargetSummary._fields
 
 
-def fetch_post_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
+def fetch_summaries_of_queryset(groups: QuerySet[PostGroup]) -> list[PostSummary]:
     """Read the summaries of the post groups of a queryset, and of their targets, with one statement.
 
     The queryset must be sorted by ids, with the newest first.
     """
     page, params = groups.values_list(*_GROUP_COLUMNS).query.sql_with_params()
     return [
-        each._replace(scheduled_at=shown_scheduled_at(each.targets))
+        each._replace(scheduled_at=shown_scheduled_at_or_none(each.targets))
         for each in read_post_summaries_by_sql(page, params, order="page.id DESC", with_times=True)
     ]
 

@@ -18,7 +18,7 @@ class InvalidTags(ValueError):
     """Error for tags that are too many or too long; the message is for people."""
 
 
-def split_tags(text: str) -> list[str]:
+def distinct_tags_in_text(text: str) -> list[str]:
     """Return the tags in a text, in their order, each once: `Spring, #launch` are `Spring` and `launch`."""
     found: dict[str, str] = {}
     for part in text.split(","):
@@ -30,12 +30,12 @@ def split_tags(text: str) -> list[str]:
 
 def tags_of_metadata(metadata: Mapping[str, str]) -> list[str]:
     """Return the tags in the metadata of a post. Programs may have written others: those that are too long are left out."""
-    return [tag for tag in split_tags(metadata.get(TAGS_KEY, "")) if len(tag) <= MAX_TAG_CHARACTERS][:MAX_TAGS]
+    return [tag for tag in distinct_tags_in_text(metadata.get(TAGS_KEY, "")) if len(tag) <= MAX_TAG_CHARACTERS][:MAX_TAGS]
 
 
 def metadata_with_tags(metadata: Mapping[str, str], text: str) -> dict[str, str]:
     """Return the metadata of a post with the tags in a text instead of those before. Raises InvalidTags."""
-    tags = split_tags(text)
+    tags = distinct_tags_in_text(text)
     if len(tags) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARACTERS for tag in tags):
         raise InvalidTags(f"A post can have at most {MAX_TAGS} tags of {MAX_TAG_CHARACTERS} characters.")
     others = {name: value for name, value in metadata.items() if name != TAGS_KEY}
@@ -52,6 +52,6 @@ def tag_condition(tag: str, *, metadata: str = "metadata") -> IContains:
     return IContains(Concat(Value(","), separated, Value(","), output_field=text), f",{tag},")
 
 
-def tags_expression(metadata: str = "metadata") -> Any:
-    """Return the query expression for the tags of posts as one text, null without tags, which `split_tags` splits."""
+def joined_tags_expression(metadata: str = "metadata") -> Any:
+    """Return the query expression for the tags of posts as one text, null without tags; `distinct_tags_in_text` splits it."""
     return KeyTextTransform(TAGS_KEY, metadata)

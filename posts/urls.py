@@ -22,8 +22,8 @@ from posts.dashboard import (
     undo,
     undo_of_several,
 )
-from posts.post_files.page import apply_file, choose_or_compare_file, export_posts
-from posts.queue_pages import confirm_queue_change, show_queue_or_preview_change
+from posts.post_files.page import apply_file, export_or_compare_file, export_posts
+from posts.queue_pages import commit_queue_change, show_queue_or_preview_change
 from posts.queue_views import QueueViewSet
 from posts.series_views import SeriesViewSet
 from posts.slot_views import SlotViewSet
@@ -61,16 +61,16 @@ urlpatterns = [
     path(f"{WORKSPACE_PATH}/calendar-feeds", calendar_feeds.list_or_create_calendar_feeds, name="calendar-feeds"),
     path(f"{WORKSPACE_PATH}/calendar-feeds/<str:feed_id>/delete", calendar_feeds.delete_feed, name="calendar-feed-delete"),
     path(f"{WORKSPACE_PATH}/calendar", calendar.show_calendar, name="calendar"),
-    path(f"{WORKSPACE_PATH}/files", choose_or_compare_file, name="post-files"),
+    path(f"{WORKSPACE_PATH}/files", export_or_compare_file, name="post-files"),
     path(f"{WORKSPACE_PATH}/files/apply", apply_file, name="post-files-apply"),
     path(f"{WORKSPACE_PATH}/files/export", export_posts, name="post-files-export"),
     path(f"{WORKSPACE_PATH}/calendar/move/<str:post_group_id>", calendar_moves.move_entry, name="calendar-move"),
     path(f"{WORKSPACE_PATH}/compose", composer_views.compose_new_post, name="compose"),
     path(f"{WORKSPACE_PATH}/compose/link-card", link_cards.show_link_card, name="link-card"),
-    path(f"{WORKSPACE_PATH}/compose/discard", undo.discard_composer_draft, name="compose-discard"),
+    path(f"{WORKSPACE_PATH}/compose/discard", undo.discard_draft_and_offer_undo, name="compose-discard"),
     path(
         f"{WORKSPACE_PATH}/compose/preference",
-        publishing_preference.show_or_save_publishing_preference,
+        publishing_preference.show_or_save_undo_delay_preference,
         name="publishing-preference",
     ),
     path(f"{WORKSPACE_PATH}/undo", undo.undo_last_action, name="post-undo"),
@@ -97,7 +97,7 @@ urlpatterns = [
     path(f"{WORKSPACE_PATH}/accounts/<str:account_id>/queue", show_queue_or_preview_change, name="account-queue"),
     path(
         f"{WORKSPACE_PATH}/accounts/<str:account_id>/queue/<str:plan_id>",
-        confirm_queue_change,
+        commit_queue_change,
         name="account-queue-confirm",
     ),
     path(f"{WORKSPACE_PATH}/missed", missed.list_or_send_missed_posts, name="missed"),

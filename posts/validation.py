@@ -17,14 +17,14 @@ from accounts.platforms.media_check import asset_issues, media_list_and_alt_text
 from accounts.platforms.option_media import option_media_issues
 from accounts.platforms.polls import is_reported_by_poll_issues, poll_choices_in_options, poll_in_options, poll_issues
 from accounts.platforms.registry import get_adapter
-from accounts.platforms.schemas import schema_violations
+from accounts.platforms.schemas import first_schema_violations
 from accounts.platforms.text_check import TextCheckCache, length_issues, text_limit
 from accounts.platforms.thread_option import texts_billed_by_platform, thread_issues
 from accounts.platforms.types import Capabilities, MediaKind
 from billing.prices import post_price_cents
 from config.api.request_limits import check_cpu_time
 from posts.attached_media import AttachedMedia
-from posts.duplicates import ContentKey, content_sha256, find_duplicates
+from posts.duplicates import ContentKey, content_sha256, duplicate_group_id_by_content
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class Validation:
         }
 
 
-def validate(
+def validate_targets(
     targets: Sequence[TargetToValidate], *, group_id: str = "", duplicates: Mapping[ContentKey, str] | None = None
 ) -> Validation:
     """Validate each target of a post against what its platform and account accept, and return the Validation.
@@ -181,7 +181,7 @@ def validate(
     """
     if duplicates is None:
         contents = [target.duplicate_detection_key for target in targets if target.shown_text or target.media]
-        duplicates = find_duplicates(contents, ignored_group_id=group_id)
+        duplicates = duplicate_group_id_by_content(contents, ignored_group_id=group_id)
     checked = []
     for index, target in enumerate(targets):
         check_cpu_time()
@@ -241,7 +241,7 @@ def _option_issues(target: TargetToValidate, where: str) -> list[Issue]:
     withheld = target.capabilities.withheld_options
     issues = [_withheld_issue(name, why, where) for name, why in withheld.items() if name in target.options]
     others = {name: value for name, value in target.options.items() if name not in withheld}
-    for problem in schema_violations(target.capabilities.options, others):
+    for problem in first_schema_violations(target.capabilities.options, others):
         if is_reported_by_poll_issues(problem):
             continue
         path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.absolute_path)

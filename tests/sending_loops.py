@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from webhooks.sending_loop import SendingLoop
+from webhooks.sending_loop import HttpSendingLoop
 
 SECONDS = 10.0
 Loop = TypeVar("Loop", bound="RunsUntilIdle")
 
 
-class RunsUntilIdle(SendingLoop[Any, Any]):
+class RunsUntilIdle(HttpSendingLoop[Any, Any]):
     """A loop without its own thread, to be combined with a production loop; only the attempts are sent by another thread."""
 
     def start(self) -> None:
@@ -36,4 +36,4 @@ def started(loop: Loop) -> Iterator[Loop]:
     try:
         yield loop
     finally:
-        loop.wait_for_current_work(SECONDS)
+        loop.finish_current_work_and_stop(SECONDS)

@@ -19,7 +19,7 @@ from config.db.ids import is_id
 from webhooks import selectors, services
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.signing import delivery_headers_with_signature
-from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
+from workspaces.workspace_page import WorkspacePage, run_once_per_submission, workspace_page
 
 PER_PAGE = 50
 MAX_PAYLOAD_CHARACTERS = 30_000  # characters of a payload that the page shows
@@ -75,7 +75,7 @@ def list_deliveries(page: WorkspacePage) -> HttpResponse:
 @workspace_page("POST", operation="workspaces.get_signing_secret")
 def show_signing_secret(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the workspace's webhook signing secret, in response to a submitted form (POST) only."""
-    shown = services.read_and_audit_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
+    shown = services.get_or_create_and_audit_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
     return page.render("webhooks/secret.html", secret=shown)
 
 
@@ -91,7 +91,7 @@ def rotate_workspace_signing_secret(page: WorkspacePage) -> HttpResponse:
         made.append(services.rotate_signing_secret_of_workspace(caller=page.caller, workspace_id=page.workspace.id))
         return page.workspace
 
-    submit_once(page, "workspaces.rotate_signing_secret", rotate)
+    run_once_per_submission(page, "workspaces.rotate_signing_secret", rotate)
     if not made:
         return page.success_redirect(gettext("The secret was already replaced."), "webhooks")
     return page.render("webhooks/secret.html", secret=made[0], replaced=True)
@@ -119,7 +119,9 @@ def show_delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
 def replay_delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
     """Dashboard page: send a webhook delivery again, when its replay button is clicked."""
     found = _delivery_on(page, delivery_id)
-    submit_once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
+    run_once_per_submission(
+        page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id)
+    )
     return page.success_redirect(gettext("The delivery is being sent again."), "delivery", delivery_id=found.id)
 
 

@@ -19,11 +19,11 @@ from django.db.models import Q, Value
 from django.db.models.functions import Concat
 from publicsuffixlist import PublicSuffixList
 
-from config.jobs.fair_shares import MAX_QUICK_HOLDERS, FairShares, JobSlotLimits
+from config.jobs.fair_shares import MAX_QUICK_HOLDERS, ConcurrentJobLimits, FairShares
 from webhooks.models import Delivery
 from webhooks.sender import MAX_IN_FLIGHT
 
-ATTEMPT_SLOT_LIMITS = JobSlotLimits(slots=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
+ATTEMPT_SLOT_LIMITS = ConcurrentJobLimits(slots=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
 SILENT_AFTER_ATTEMPTS = 5  # consecutive unanswered attempts after which a holder counts as silent
 ALL, SLOW, SILENT = "all", "slow", "silent"
 MAX_UNANSWERED = MAX_IN_FLIGHT * 3 // 4  # attempts to slow holders and attempts without an answer for QUICK_SECONDS
@@ -57,7 +57,7 @@ class ClaimExclusions:
     domains: set[str]
     hosts: set[str]
 
-    def as_condition(self) -> Q:
+    def as_exclude_condition(self) -> Q:
         """Return the query condition for the deliveries of workspaces and hosts that a claim skips, as their share is full.
 
         The queried rows need the alias `holder`.
@@ -111,7 +111,7 @@ class HostShares(FairShares):
         within_hosts = sum(min(free, HOST_LIMITS[ALL] - tally[group]) for group, free in hosts.items())
         return min(self.free_job_slots_of_worker, within_workspaces, within_hosts)
 
-    def excluded_from_slow_claims(self) -> ClaimExclusions:
+    def holders_to_skip_in_slow_claims(self) -> ClaimExclusions:
         """Return the workspaces, domains and hosts to skip when webhook deliveries to slow hosts are claimed.
 
         These are the full shares, and those of fast hosts, whose deliveries are claimed separately.
@@ -128,7 +128,9 @@ class HostShares(FairShares):
                 if is_full:
                     found[level].add(name)
         silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_free_slot(holder)}
-        return ClaimExclusions(self.quick_or_full_holders() | silent, found["workspace"], found["domain"], found["host"])
+        return ClaimExclusions(
+            self.holders_excluded_from_slow_claims() | silent, found["workspace"], found["domain"], found["host"]
+        )
 
     def has_free_slot(self, holder: str) -> bool:
         return super().has_free_slot(holder) and self._free_slots(holder) > 0
@@ -143,7 +145,7 @@ class HostShares(FairShares):
         super().record_job_end(holder, seconds)
         self._tally = None  # holders may now be slow, quick or silent, so the counts are outdated
 
-    def record_long_wait(self, holder: str) -> None:
+    def count_running_attempt_as_slow(self, holder: str) -> None:
         """Count a running webhook attempt as slow in its host's share, because it had no answer for QUICK_SECONDS."""
         self._long_waits[holder] += 1
         self._tally = None
@@ -151,7 +153,7 @@ class HostShares(FairShares):
     def record_attempt_end(self, holder: str, seconds: float, *, silent: bool, after_long_wait: bool = False) -> None:
         """Record that a webhook attempt ended after `seconds`; `silent` means that the host did not answer at all.
 
-        `after_long_wait`: `record_long_wait` was called for the attempt.
+        `after_long_wait`: `count_running_attempt_as_slow` was called for the attempt.
         """
         if after_long_wait:
             self._long_waits -= Counter([holder])

@@ -15,7 +15,7 @@ import aiohttp
 from django.utils import timezone
 
 from config.outbound import DestinationNotAllowed, OutboundError, check_url_without_lookup
-from config.outbound.async_client import HttpPostResponse, post
+from config.outbound.async_client import HttpPostResponseExcerpt, post
 
 logger = logging.getLogger(__name__)
 ATTEMPT_TIMEOUT_SECONDS = 10.0  # time limit of the whole exchange, from the DNS lookup to the last byte read
@@ -84,7 +84,7 @@ async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest
     return replace(outcome, seconds=time.monotonic() - began)
 
 
-def _outcome_of(answer: HttpPostResponse) -> AttemptOutcome:
+def _outcome_of(answer: HttpPostResponseExcerpt) -> AttemptOutcome:
     """Interpret a webhook receiver's response: 2xx means delivered, 410 never to be retried, all else to be retried."""
     excerpt = _text(answer.excerpt[:EXCERPT_BYTES].decode("utf-8", "replace"))
     if 200 <= answer.status < 300:

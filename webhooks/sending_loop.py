@@ -24,7 +24,7 @@ Row = TypeVar("Row", bound=DueRow)
 Outcome = TypeVar("Outcome")
 
 
-class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
+class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
     """The base class of worker loops that send due webhook deliveries or notices, each as one HTTP request.
 
     `shares` limits how many requests each holder, such as a workspace, may have in progress.
@@ -51,44 +51,44 @@ class SendingLoop(WorkerLoop, Generic[Row, Outcome]):
         for row in claimed:
             if str(row.pk) in self._in_flight:  # its lease ended before its attempt, for example while the machine slept
                 continue
-            (begun if self._shares.try_take_job_slot(self.holder_key(row)) else over_share).append(row)
+            (begun if self._shares.try_take_job_slot(self.fair_share_key(row)) else over_share).append(row)
         try:
             # The shares of these rows are full now, so the next claim skips them; another worker may claim them.
             release_claims(over_share)
             prepare = self.build_request_preparer(begun)
         except Exception:
             for row in begun:
-                self._shares.record_job_end(self.holder_key(row), None)
+                self._shares.record_job_end(self.fair_share_key(row), None)
             raise
         for row in begun:
             self._begin(row, prepare)
         return True
 
     def claim(self) -> list[Row]:
-        """For subclasses of SendingLoop to define: claim due rows of workspaces or hosts whose fair shares are not full."""
+        """For subclasses to define: claim due rows of workspaces or hosts whose fair shares are not full."""
         raise NotImplementedError
 
-    def holder_key(self, row: Row) -> str:
-        """For subclasses of SendingLoop to define: return the key, such as a workspace's id, of a row's fair share."""
+    def fair_share_key(self, row: Row) -> str:
+        """For subclasses to define: return the key, such as a workspace's id, of a row's fair share."""
         raise NotImplementedError
 
     def build_request_preparer(self, rows: Sequence[Row]) -> Callable[[Row], DeliveryRequest | AttemptOutcome | Outcome]:
-        """For subclasses of SendingLoop to define: read what sending needs; return a function that prepares a row's request.
+        """For subclasses to define: read what sending needs; return a function that prepares a row's request.
 
         Where there is nothing to send, the function returns the outcome instead.
         """
         raise NotImplementedError
 
     def save_outcomes(self, outcomes: Sequence[tuple[Row, AttemptOutcome | Outcome]]) -> Sequence[object]:
-        """For subclasses of SendingLoop to define: save outcomes of attempts, maybe repeatedly; return a result for each."""
+        """For subclasses to define: save outcomes of attempts, maybe repeatedly; return a result for each."""
         raise NotImplementedError
 
     def record_attempt_end(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
-        """Free the SendingLoop's slot of a row, because the attempt has ended and its outcome is saved."""
+        """Free the HttpSendingLoop's slot of a row, because the attempt has ended and its outcome is saved."""
         seconds = outcome.seconds if isinstance(outcome, AttemptOutcome) else None
-        self._shares.record_job_end(self.holder_key(row), seconds)
+        self._shares.record_job_end(self.fair_share_key(row), seconds)
 
-    def wait_for_current_work(self, seconds: float) -> None:
+    def finish_current_work_and_stop(self, seconds: float) -> None:
         """Stop the loop: wait up to `seconds` for running attempts, save their outcomes, cancel and release the others."""
         if self._thread.is_alive():  # the loop's thread hangs in the database; its leases will expire
             self._sending.stop()

@@ -29,7 +29,7 @@ class WorkspaceSigningSecretViewSet(OperationViewSet):
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def retrieve(self, call: Call, workspace_id: str) -> Reply:
-        secret = services.read_and_audit_signing_secret(caller=call.caller, workspace_id=workspace_id)
+        secret = services.get_or_create_and_audit_signing_secret(caller=call.caller, workspace_id=workspace_id)
         return Reply(_scheme(workspace_id, secret))
 
     @operation(

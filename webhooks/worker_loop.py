@@ -13,7 +13,7 @@ from config.jobs.fair_shares import QUICK_SECONDS
 from webhooks.host_shares import WORKSPACE_AND_HOST_EXPRESSION, HostShares, workspace_and_host_key
 from webhooks.models import Delivery
 from webhooks.sender import AttemptOutcome, DeliveryRequest
-from webhooks.sending_loop import SendingLoop
+from webhooks.sending_loop import HttpSendingLoop
 from webhooks.services import deliveries
 from webhooks.services.events import DELIVER_LOOP_NAME
 
@@ -21,7 +21,7 @@ MAX_QUICK_CLAIMS = 128  # deliveries per claim, for quick holders
 MAX_SLOW_CLAIMS = 16
 
 
-class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
+class DeliverLoop(HttpSendingLoop[Delivery, AttemptOutcome]):
     """The worker loop that sends hundreds of webhook deliveries at a time, with a fair share for each workspace and host."""
 
     name = DELIVER_LOOP_NAME
@@ -34,7 +34,7 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
         self._search_pauses = PauseAfterEmptySearch()
         self._found = False  # whether the last claim for quick holders returned any deliveries
 
-    def holder_key(self, row: Delivery) -> str:
+    def fair_share_key(self, row: Delivery) -> str:
         return workspace_and_host_key(row)
 
     def build_request_preparer(self, rows: Sequence[Delivery]) -> Callable[[Delivery], DeliveryRequest | AttemptOutcome]:
@@ -43,11 +43,11 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
         return lambda row: deliveries.signed_request_or_outcome(row, keys)
 
     def save_outcomes(self, outcomes: Sequence[tuple[Delivery, AttemptOutcome]]) -> Sequence[object]:
-        return deliveries.record_outcomes(outcomes)
+        return deliveries.record_outcomes_if_still_claimed(outcomes)
 
     def record_attempt_end(self, row: Delivery, outcome: AttemptOutcome) -> None:
         silent, long = outcome.silent, row.pk in self._long_waits
-        self._shares.record_attempt_end(self.holder_key(row), outcome.seconds, silent=silent, after_long_wait=long)
+        self._shares.record_attempt_end(self.fair_share_key(row), outcome.seconds, silent=silent, after_long_wait=long)
         self._long_waits.discard(row.pk)
         self._begun_at.pop(row.pk, None)
 
@@ -66,7 +66,7 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
     def _claim_from_slow_hosts(self, rows: QuerySet[Delivery], *, claimed: int) -> list[Delivery]:
         """Claim due webhook deliveries to slow or new hosts; `claimed` counts those already claimed for fast ones."""
         limit = min(MAX_SLOW_CLAIMS, self._shares.free_slow_job_slots, self._shares.free_job_slots_of_worker - claimed)
-        others = rows.exclude(self._shares.excluded_from_slow_claims().as_condition())
+        others = rows.exclude(self._shares.holders_to_skip_in_slow_claims().as_exclude_condition())
         return deliveries.claim_deliveries(others, limit=limit)
 
     def _record_long_waits(self) -> None:
@@ -75,4 +75,4 @@ class DeliverLoop(SendingLoop[Delivery, AttemptOutcome]):
         for pk in list(takewhile(lambda pk: self._begun_at[pk] <= latest, self._begun_at)):
             del self._begun_at[pk]
             self._long_waits.add(pk)
-            self._shares.record_long_wait(self.holder_key(self._in_flight[pk]))
+            self._shares.count_running_attempt_as_slow(self.fair_share_key(self._in_flight[pk]))

@@ -190,7 +190,7 @@ class EndedIdentity(models.Model):
         return self.digest
 
     @staticmethod
-    def digests(issuer: str, subject: str) -> list[str]:
+    def digests_of_identity(issuer: str, subject: str) -> list[str]:
         """Return the keyed hashes of an identity for EndedIdentity rows: by SECRET_KEY and each of SECRET_KEY_FALLBACKS."""
         keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
         named = f"{issuer}\n{subject}"
@@ -226,7 +226,7 @@ class SignInLink(models.Model):
     """The model of a link by which the owner of an e-mail address signs in once. Its token is only in the e-mail."""
 
     token_sha256 = models.CharField(max_length=64, unique=True)
-    email = models.EmailField(db_index=True)  # as `normalize_email` returns it
+    email = models.EmailField(db_index=True)  # as `normalized_email_or_empty` returns it
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField(db_index=True)
     used_at = models.DateTimeField(null=True)
@@ -239,7 +239,7 @@ class Invitation(TimestampedModel):
     """The model of an invitation of an e-mail address to a workspace; deleted when it is accepted or withdrawn."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
-    email = models.EmailField()  # as `normalize_email` returns it
+    email = models.EmailField()  # as `normalized_email_or_empty` returns it
     role = models.CharField(max_length=10, choices=[each for each in Member.Role.choices if each[0] != Member.Role.OWNER])
     token_sha256 = models.CharField(max_length=64, unique=True)
     invited_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")

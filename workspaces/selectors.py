@@ -14,7 +14,7 @@ from config.db.ids import is_id
 from workspaces.models import Invitation, Member, Snippet, User, Workspace
 
 
-def workspace_access_of_user(*, workspace_id: str, user_id: str) -> MemberAccess | None:
+def member_access_or_none(*, workspace_id: str, user_id: str) -> MemberAccess | None:
     """Workspace query: return a user's role and the workspace's status; None for a user who is not a member.
 
     Used as WORKSPACE_ACCESS_RESOLVER.
@@ -118,12 +118,12 @@ def members_of_workspace(*, workspace_id: str) -> QuerySet[Member]:
     return Member.objects.filter(workspace_id=workspace_id).select_related("user").order_by("pk")
 
 
-def invitations_of_workspace(*, workspace_id: str) -> QuerySet[Invitation]:
+def open_and_expired_invitations(*, workspace_id: str) -> QuerySet[Invitation]:
     """Workspace query: return the open and expired invitations with their e-mails, newest first."""
     return Invitation.objects.filter(workspace_id=workspace_id).select_related("invited_by", "mail").order_by("-pk")
 
 
-def find_open_invitation(*, token_sha256: str) -> Invitation | None:
+def find_open_invitation_by_token_hash(*, token_sha256: str) -> Invitation | None:
     """Invitation query: return the one whose link token has the given hash, if it can still be accepted."""
     return _open_invitations().select_related("workspace", "invited_by").filter(token_sha256=token_sha256).first()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from config.api import fields
@@ -82,7 +83,8 @@ class SandboxAccountsSerializer(serializers.Serializer):
     platforms = serializers.ListField(child=serializers.CharField())
 
 
-class WorkspaceToCreateSerializer(OmitNullCommitPack, CreateWorkspaceSerializer):
+@extend_schema_serializer(component_name="WorkspaceToCreate")
+class PlannedWorkspaceSerializer(OmitNullCommitPack, CreateWorkspaceSerializer):
     """The API representation of a workspace that would be created, in the response to the dry run."""
 
     dry_run = None  # type: ignore[assignment]
@@ -91,7 +93,7 @@ class WorkspaceToCreateSerializer(OmitNullCommitPack, CreateWorkspaceSerializer)
 
 
 class WouldCreateWorkspaceSerializer(serializers.Serializer):
-    workspace = WorkspaceToCreateSerializer()
+    workspace = PlannedWorkspaceSerializer()
     sandbox_accounts = SandboxAccountsSerializer()
 
 
@@ -120,7 +122,8 @@ UpdateCapsPreview = dry_run_serializer_class(
 DeleteWorkspacePreview = dry_run_serializer_class("WorkspaceDelete", would_delete=WorkspaceSerializer)
 
 
-class WorkspaceExportSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="WorkspaceExport")
+class ExportedWorkspaceSerializer(serializers.Serializer):
     """The API representation of an exported workspace: the data that the service stores about the workspace itself."""
 
     exported_at = serializers.DateTimeField()

@@ -14,12 +14,12 @@ from workspaces.serializers import (
     CreateWorkspaceSerializer,
     DeleteUserPreview,
     DeleteWorkspacePreview,
+    ExportedWorkspaceSerializer,
     UpdateCapsPreview,
     UpdateCapsSerializer,
     UserDeletedSerializer,
     UserExportSerializer,
     WorkspaceEnvelope,
-    WorkspaceExportSerializer,
     WorkspaceListPage,
     WorkspacesQuery,
 )
@@ -97,7 +97,7 @@ class WorkspaceViewSet(OperationViewSet):
         "workspaces.export",
         summary="Export a workspace",
         access=Access("api_keys.write"),
-        responses={200: WorkspaceExportSerializer},
+        responses={200: ExportedWorkspaceSerializer},
         audited_read=True,
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
@@ -117,7 +117,7 @@ class UserViewSet(OperationViewSet):
         errors=("REAUTHENTICATION_REQUIRED", "USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
     def destroy(self, call: Call, user_id: str) -> Reply | DryRunReply:
-        user, deleted = services.delete_user_and_workspaces(caller=call.caller, user_id=user_id, dry_run=call.dry_run)
+        user, deleted = services.erase_user_and_delete_workspaces(caller=call.caller, user_id=user_id, dry_run=call.dry_run)
         if call.dry_run:
             return DryRunReply({}, user, "would_delete")
         return Reply({"user": user, "deleted_workspaces": deleted})
@@ -130,5 +130,5 @@ class UserViewSet(OperationViewSet):
         errors=("USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
     def export(self, call: Call, user_id: str) -> Reply:
-        user, owned = services.load_user_and_audit_export(caller=call.caller, user_id=user_id)
+        user, owned = services.load_user_data_and_audit_export(caller=call.caller, user_id=user_id)
         return Reply({"exported_at": timezone.now(), "user": user, "owned_workspaces": owned})

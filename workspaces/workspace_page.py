@@ -182,7 +182,9 @@ def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> H
     return checked(page.request)
 
 
-def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any], *, key: str = "") -> tuple[str, bool]:
+def run_once_per_submission(
+    page: WorkspacePage, operation: str, work: Callable[[], Any], *, key: str = ""
+) -> tuple[str, bool]:
     """Protect a workspace page against double submission: run `work`, which creates a database row, only once.
 
     Returns the row's id, and whether an earlier submission created it. The form's hidden `key` (`page.form_key`), or
@@ -199,7 +201,7 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any], *,
 
 
 def row_id_of_earlier_submission(page: WorkspacePage, operation: str, key: str) -> str:
-    """Return the id of the row that `submit_once` created for a workspace page's form with this key; "" if none."""
+    """Return the id of the row that `run_once_per_submission` created for a page's form with this key; "" if none."""
     record = idempotency.find_answered_record(_keyed_request(page, operation, key))
     return record.resource_id if record else ""
 

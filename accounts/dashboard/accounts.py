@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts import selectors, services
 from accounts.dashboard.capabilities_in_words import capabilities_in_words
-from accounts.dashboard.obstacles import connection_obstacle_sentence
+from accounts.dashboard.obstacles import connection_obstacle_sentence_or_none
 from accounts.dashboard.option_names import option_display_name
 from accounts.dashboard.slots_in_words import slots_in_words
 from accounts.models import ConnectedAccount
@@ -106,7 +106,7 @@ def _shown(row: ConnectedAccount) -> ShownAccount:
 
 def _obstacle(each: Platform) -> str | None:
     """Return why the accounts page cannot offer to connect an account of this platform; None if it can."""
-    reasons = [connection_obstacle_sentence(each, method) for method in each.methods]
+    reasons = [connection_obstacle_sentence_or_none(each, method) for method in each.methods]
     return None if None in reasons else reasons[0]
 
 

@@ -57,7 +57,7 @@ def second_count_in_words(seconds: int) -> str:
     return ngettext("%(number)d second", "%(number)d seconds", seconds) % {"number": seconds}
 
 
-def minutes_in_words(count: int) -> str:
+def minutes_as_duration_in_words(count: int) -> str:
     """Return an amount of minutes in words: as days, hours and minutes, such as 1 hour and 30 minutes."""
     days, rest = divmod(count, 1440)
     parts = [
@@ -70,9 +70,9 @@ def minutes_in_words(count: int) -> str:
 
 def poll_duration_range_in_words(rules: PollRules) -> str:
     """Return the shortest and longest duration of a poll as amounts in words, such as from 1 hour to 7 days."""
-    shortest, longest = (minutes_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
+    shortest, longest = (minutes_as_duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
     if rules.duration_step_minutes > 1:
-        step = minutes_in_words(rules.duration_step_minutes)
+        step = minutes_as_duration_in_words(rules.duration_step_minutes)
         named = {"shortest": shortest, "longest": longest, "step": step}
         return _("from %(shortest)s to %(longest)s, in steps of %(step)s") % named
     return _("from %(shortest)s to %(longest)s") % {"shortest": shortest, "longest": longest}

@@ -59,7 +59,7 @@ def begin_oauth(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @never_cache
-def oauth_callback(request: HttpRequest) -> HttpResponse:
+def complete_oauth_or_choose_account(request: HttpRequest) -> HttpResponse:
     """Dashboard page to which a platform redirects the browser after OAuth, and on which a person chooses an account."""
     if "error" in request.GET:
         return _denied(request, request.GET["error"])

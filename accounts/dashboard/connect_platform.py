@@ -13,7 +13,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from accounts import selectors, services
-from accounts.dashboard.obstacles import connection_obstacle_sentence
+from accounts.dashboard.obstacles import connection_obstacle_sentence_or_none
 from accounts.dashboard.option_names import option_display_name, option_value_display_name
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
@@ -103,7 +103,7 @@ def _connect_page(page: WorkspacePage, chosen: Platform, form: CredentialsForm, 
         ShownConnectionMethod(
             method,
             shown[Method(method)],
-            connection_obstacle_sentence(chosen, method),
+            connection_obstacle_sentence_or_none(chosen, method),
             selectors.connection_method_requirements(chosen, method),
         )
         for method in chosen.methods

@@ -63,7 +63,7 @@ TEXTS_SHOWN_UNCHANGED = (
 )
 
 
-def file_count_in_words(kind: str, count: int) -> str:
+def count_of_kind_in_words(kind: str, count: int) -> str:
     """Return a number with the noun for a kind of file, such as 2 images, for a sentence about a validation issue."""
     return str(COUNTED_KINDS[kind] % {"count": count})
 

@@ -19,7 +19,7 @@ from accounts.dashboard.issue_nouns import (
     KIND_NOT_ACCEPTED_SENTENCES,
     KIND_PLURALS,
     KIND_WITH_ARTICLE,
-    file_count_in_words,
+    count_of_kind_in_words,
     text_unit_name,
 )
 from accounts.dashboard.option_names import option_display_name
@@ -77,7 +77,7 @@ def advice_sentence(issue: Issue) -> str:
 
 
 def _kept(facts: IssueFacts) -> str:
-    return file_count_in_words(facts["kind"], facts["limit"])
+    return count_of_kind_in_words(facts["kind"], facts["limit"])
 
 
 def _compress(facts: IssueFacts) -> str:
@@ -195,7 +195,7 @@ def _wrong_shape(label: str, facts: IssueFacts) -> str:
 
 
 def _too_many(label: str, facts: IssueFacts) -> str:
-    named = {"count": file_count_in_words(facts["kind"], facts["count"]), "platform": label, "allowed": _kept(facts)}
+    named = {"count": count_of_kind_in_words(facts["kind"], facts["count"]), "platform": label, "allowed": _kept(facts)}
     return _("There are %(count)s; %(platform)s allows %(allowed)s in a post.") % named
 
 

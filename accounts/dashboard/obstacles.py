@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 from accounts.platforms.base import Platform
 
 
-def connection_obstacle_sentence(platform: Platform, method: str) -> str | None:
+def connection_obstacle_sentence_or_none(platform: Platform, method: str) -> str | None:
     """Return a sentence about the obstacle to a connection method, with the missing settings; None without obstacle."""
     if platform.unavailable_reason(method) is None:
         return None
-    applications = platform.setup.applications_for_method(method)
+    applications = platform.setup.required_applications_for_method(method)
     missing = [[name for name in each.settings if not settings.PLATFORM_SETTINGS.get(name)] for each in applications]
     alternatives = [get_text_list(names, _("and")) for names in missing]
     return _("The operator of this service has not set %(settings)s.") % {"settings": get_text_list(alternatives, _("or"))}

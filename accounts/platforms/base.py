@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from django.conf import settings
 
 from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown, ReauthRequired
-from accounts.platforms.operator_setup import OperatorSetup
+from accounts.platforms.operator_setup import ConnectionPrerequisites
 from accounts.platforms.people import Person
 from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import (
@@ -41,7 +41,7 @@ class Platform:
     colour: ClassVar[str] = "#5a544d"  # the ground of the icon, on which white has a contrast of 3:1
     look: ClassVar[PostLook] = PostLook()  # how the platform arranges a post
     capabilities: ClassVar[Capabilities]
-    setup: ClassVar[OperatorSetup]
+    setup: ClassVar[ConnectionPrerequisites]
     methods: ClassVar[tuple[str, ...]] = ("oauth",)  # oauth, credentials; the first one is the default
     # JSON Schemas of strings by name; `title` is the label for people, `writeOnly` marks a secret.
     credentials_schema: ClassVar[Mapping[str, Any] | None] = None

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import regex
 
 if TYPE_CHECKING:
-    from accounts.platforms.links import Span
+    from accounts.platforms.links import LinkMentionOrTag
 
 ELLIPSIS = "…"
 URL_LENGTH = 23  # the length of any URL for X and Mastodon
@@ -95,7 +95,7 @@ def _x_emoji() -> Any:
     return regex.compile(_EMOJI_AHEAD + any_word_pattern(emoji))
 
 
-def find_link_spans(text: str) -> Iterator[Span]:
+def find_link_spans(text: str) -> Iterator[LinkMentionOrTag]:
     """Return the start and end of the links in a text, for counting characters; the patterns are compiled at first call.
 
     Compiling them at the import took a quarter of a process's start.
@@ -199,7 +199,7 @@ def _normalized(text: str) -> str:
     return _LINE_ENDING.sub("\n", nfc_normalized(text))
 
 
-def _around(text: str, spans: Iterable[Span]) -> list[str]:
+def _around(text: str, spans: Iterable[LinkMentionOrTag]) -> list[str]:
     """Return the parts of a text outside the given spans, such as URLs, so that characters are counted without them."""
     pieces, position = [], 0
     for start, end in spans:

@@ -33,7 +33,7 @@ from twitter_text.regexp.valid_url_preceding_chars import valid_url_preceding_ch
 from twitter_text.regexp.valid_url_query_chars import valid_url_query_chars
 from twitter_text.regexp.valid_url_query_ending_chars import valid_url_query_ending_chars
 
-Span = tuple[int, int]
+LinkMentionOrTag = tuple[int, int]
 
 
 def any_word_pattern(words: Iterable[str]) -> str:
@@ -99,7 +99,7 @@ UNCHANGED_BY_NAMEPREP = re.compile(
 )
 
 
-def link_spans(text: str) -> Iterator[Span]:
+def link_spans(text: str) -> Iterator[LinkMentionOrTag]:
     """Find the links in a text as X and Mastodon count them: return the start and end of each, with or without a protocol."""
     read = 0  # the end of the last URL that the extractor reads, whether it is a link or not
     for host in _HOST.finditer(text) if "." in text else ():
@@ -156,7 +156,7 @@ def _after_domain(text: str, position: int) -> tuple[int, bool]:
     return (rest.end(), rest[1] is not None) if rest else (position, False)
 
 
-def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
+def _links_of(text: str, start: int, domain: LinkMentionOrTag) -> tuple[int, list[LinkMentionOrTag]]:
     """Return the end of the URL that begins at `start`, and the spans in the URL that twitter-text counts as links."""
     end, has_path = _after_domain(text, domain[1])
     url, name, protocol_length = text[start:end], text[slice(*domain)], domain[0] - start
@@ -169,7 +169,7 @@ def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
     return end, [(start, start + short.end())] if len(short[1]) <= max_tco_slug_length else []
 
 
-def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[Span]:
+def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[LinkMentionOrTag]:
     """Return the spans of the links in a URL without a protocol: one link for each ASCII domain in its host name.
 
     The URL's path belongs to the last link.
@@ -189,11 +189,11 @@ def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:
     """Find links: return whether a URL's domain can be encoded in ASCII and the encoded URL is short enough for a link."""
     if len(url) - len(domain) > max_url_length:
         return False
-    encoded = idna_length(domain)
+    encoded = idna_length_or_zero(domain)
     return bool(encoded) and protocol_length + len(url) - len(domain) + encoded <= max_url_length
 
 
-def idna_length(domain: str) -> int:
+def idna_length_or_zero(domain: str) -> int:
     """Return the length of the domain of a link in IDNA's ASCII encoding (RFC 3490); 0 if it cannot be encoded.
 
     A domain with an empty label cannot be encoded. The length is that of `domain.encode("idna")`, which takes time quadratic
@@ -223,11 +223,11 @@ def _international_length(label: str) -> int:
     if not prepared.isascii():
         if prepared.startswith(_IDNA_PREFIX) or length + len(_IDNA_PREFIX) > _MAX_LABEL:  # Punycode shortens nothing
             return 0
-        length = len(_IDNA_PREFIX) + punycode_length(prepared)
+        length = len(_IDNA_PREFIX) + punycode_length_of_label(prepared)
     return length if length <= _MAX_LABEL else 0
 
 
-def punycode_length(text: str) -> int:
+def punycode_length_of_label(text: str) -> int:
     """Return the length of a label of a link's domain in Punycode (RFC 3492), as `text.encode("punycode")` has it."""
     basic = sum(character < "\x80" for character in text)
     return basic + bool(basic) + len(generate_integers(basic, list(_deltas(text))))

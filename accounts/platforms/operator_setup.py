@@ -36,7 +36,7 @@ class PlatformApplication:
 
 
 @dataclass(frozen=True)
-class OperatorSetup:
+class ConnectionPrerequisites:
     """What must be prepared before accounts of a platform can be connected, by their owners and by the service's operator.
 
     Owners bring things; the operator registers OAuth applications. Without applications the operator has nothing to
@@ -46,6 +46,6 @@ class OperatorSetup:
     owner_brings: Mapping[str, str]
     applications: tuple[PlatformApplication, ...] = ()
 
-    def applications_for_method(self, method: str) -> tuple[PlatformApplication, ...]:
+    def required_applications_for_method(self, method: str) -> tuple[PlatformApplication, ...]:
         """Return the OAuth apps that the operator must set up for a connection method; none for `credentials`."""
         return self.applications if method == OAUTH else ()

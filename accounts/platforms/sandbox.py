@@ -25,7 +25,7 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.http.responses import one_line
 from accounts.platforms.people import Person
-from accounts.platforms.thread_option import thread_segment_texts
+from accounts.platforms.thread_option import thread_texts_including_first
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 
 SLOW_DELAY = timedelta(seconds=5)
@@ -57,7 +57,7 @@ class Sandbox(Platform):
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Simulate publishing a post or the next post of a thread, or raise the error that a marker in the text asks for."""
-        sent, texts = progress.segments, thread_segment_texts(content)
+        sent, texts = progress.segments, thread_texts_including_first(content)
         text = texts[len(sent)]
         if fault := _fault(text, content.attempt):
             raise fault

@@ -22,7 +22,7 @@ def object_schema(required: Sequence[str] | None = None, /, **properties: Mappin
     return {"type": "object", "properties": properties, **named, "additionalProperties": False}
 
 
-def schema_violations(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
+def first_schema_violations(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
     """Validate platform options or credentials by JSON Schema; return the first violations, at most MAX_VIOLATIONS.
 
     Values that are too long are not examined: patterns are not tried on a string that is longer than its `maxLength`, nor

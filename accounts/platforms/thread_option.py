@@ -39,7 +39,7 @@ def thread_texts_schema(rules: ThreadRules) -> dict[str, Any]:
     }
 
 
-def thread_segment_texts(content: Content) -> tuple[str, ...]:
+def thread_texts_including_first(content: Content) -> tuple[str, ...]:
     """Return the texts of all posts of a thread, the first post included, from the text and the option `thread` of a post."""
     return content.text, *texts_after_first_segment(content.options)
 

@@ -16,7 +16,7 @@ def encrypt_upload_url(address: str, *, key: str) -> str:
     return encrypt_for_row(f"upload:{key}", address)
 
 
-def decrypt_upload_url(sealed: str, *, key: str) -> str | None:
+def decrypt_upload_url_or_none(sealed: str, *, key: str) -> str | None:
     """Decrypt a stored upload URL; returns None if no encryption key of the service can decrypt the URL."""
     try:
         return str(decrypt_for_row(f"upload:{key}", sealed))

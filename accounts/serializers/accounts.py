@@ -96,7 +96,8 @@ class BegunOAuthSerializer(serializers.Serializer):
 ConnectAnswer = one_of_serializer_class("ConnectAnswer", AccountEnvelope, BegunOAuthSerializer)
 
 
-class ConnectionChoiceSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="ConnectionChoice")
+class AccountToConnectSerializer(serializers.Serializer):
     """The API representation of an account to choose after OAuth gave access to several; the caller connects one."""
 
     external_id = serializers.CharField(help_text="Give it as `choice`.")
@@ -112,7 +113,7 @@ class ConnectionChoicesSerializer(serializers.Serializer):
     None is connected yet.
     """
 
-    choices = ConnectionChoiceSerializer(many=True)
+    choices = AccountToConnectSerializer(many=True)
     expires_at = serializers.DateTimeField(help_text="Until then each of them can be attached, one by a call.")
 
 

@@ -109,7 +109,8 @@ class RetrySafetySerializer(serializers.Serializer):
 NOT_POSSIBLE_HELP_TEXT = "Sentences for people: what they might expect of the platform, and cannot have at this service."
 
 
-class CapabilitiesSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="Capabilities")
+class PlatformCapabilitiesSerializer(serializers.Serializer):
     """The API representation of a platform's capabilities: what it accepts in posts."""
 
     text = TextCapabilitiesSerializer()
@@ -146,7 +147,7 @@ class CapabilitiesSerializer(serializers.Serializer):
 class AccountCapabilitiesSerializer(serializers.Serializer):
     account_id = serializers.CharField()
     platform = serializers.ChoiceField(choices=list(PLATFORMS))
-    capabilities = CapabilitiesSerializer()
+    capabilities = PlatformCapabilitiesSerializer()
 
 
 class ApplicationSetupSerializer(serializers.Serializer):

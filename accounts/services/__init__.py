@@ -8,7 +8,7 @@ from accounts.services.connect import connect_account_or_begin_oauth
 from accounts.services.connection_attempts import (
     BegunConnectionAttempt,
     purge_connection_attempts,
-    stored_authorization_url_and_state,
+    stored_url_and_state_if_unused,
 )
 from accounts.services.disconnect import disconnect_account, disconnect_accounts_of_deleted_workspaces
 from accounts.services.oauth_completion import (

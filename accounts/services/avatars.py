@@ -44,7 +44,7 @@ def schedule_avatar_fetch(account: ConnectedAccount) -> None:
         Avatar.objects.update_or_create(account_id=account.pk, defaults=now)
 
 
-def avatar_url_from_identity(account: ConnectedAccount, identity: Identity) -> str:
+def avatar_url_from_identity_or_previous(account: ConnectedAccount, identity: Identity) -> str:
     """Return the URL of an account's profile picture at the platform, from the identity with which the platform answered.
 
     The previous address if the answer has neither picture nor name, because the profile could not be read then.
@@ -125,7 +125,7 @@ def _url_at_platform(account: ConnectedAccount) -> str:
 
 def _asked_url(adapter: Platform, account: ConnectedAccount, grant: Grant) -> str:
     with total_deadline(PLATFORM_SECONDS):
-        return avatar_url_from_identity(account, adapter.check_and_identify(grant))
+        return avatar_url_from_identity_or_previous(account, adapter.check_and_identify(grant))
 
 
 def _store(avatar: Avatar, url: str, content: bytes) -> None:

@@ -15,10 +15,10 @@ from accounts.models import Avatar, ConnectedAccount
 from accounts.platforms.errors import PlatformError, ReauthRequired, TokenExpired
 from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Identity
-from accounts.services.avatars import avatar_url_from_identity, schedule_avatar_fetch
+from accounts.services.avatars import avatar_url_from_identity_or_previous, schedule_avatar_fetch
 from accounts.services.tokens import mark_needs_reauth_unless_renewed, renew_or_await_tokens
 from config.api.caller import Caller
-from config.api.request_limits import OUTBOUND_SECONDS, limit_outbound_requests
+from config.api.request_limits import OUTBOUND_SECONDS, limit_outbound_threads_and_seconds
 from config.db.encryption import SealedValueError
 from config.outbound import total_deadline
 
@@ -44,7 +44,7 @@ def verify_and_update_account(*, caller: Caller, account_id: str) -> ConnectedAc
     except SealedValueError as error:
         return _mark_undecryptable(account, error)
     try:
-        with limit_outbound_requests(account.workspace_id):
+        with limit_outbound_threads_and_seconds(account.workspace_id):
             try:
                 with total_deadline(FIRST_CHECK_TIMEOUT_SECONDS):
                     identity = adapter.check_and_identify(grant)
@@ -67,7 +67,7 @@ def _store_identity(account: ConnectedAccount, identity: Identity) -> None:
 
     Nothing is stored if the account was disconnected meanwhile.
     """
-    picture = avatar_url_from_identity(account, identity)
+    picture = avatar_url_from_identity_or_previous(account, identity)
     # From this time on, the pages of posts that failed before offer to try again instead of to connect the account again.
     came_back = {"updated_at": timezone.now()} if account.status == ConnectedAccount.Status.NEEDS_REAUTH else {}
     with transaction.atomic():

@@ -15,16 +15,16 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import PLATFORMS, get_adapter
-from accounts.platforms.schemas import MAX_VIOLATIONS, schema_violations
+from accounts.platforms.schemas import MAX_VIOLATIONS, first_schema_violations
 from accounts.platforms.types import AuthorizedAccount
 from accounts.services.avatars import schedule_avatar_fetch
 from accounts.services.connection_attempts import BegunConnectionAttempt, begin_connection_attempt
-from accounts.services.tokens import token_renewal_due_at
+from accounts.services.tokens import new_token_renewal_due_at
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
 from config.api.errors import ValidationFailed
 from config.api.plan import ResourcePlan, accept_plan
-from config.api.request_limits import limit_outbound_requests
+from config.api.request_limits import limit_outbound_threads_and_seconds
 
 NO_INPUT_SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -59,7 +59,7 @@ def connect_account_or_begin_oauth(
     if by_oauth:
         return begin_connection_attempt(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
     try:
-        with limit_outbound_requests(workspace_id):
+        with limit_outbound_threads_and_seconds(workspace_id):
             connection = chosen.connect_with_credentials(given)
     except PlatformError as error:
         raise platform_error_as_api_error(error) from error
@@ -89,7 +89,7 @@ def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | 
     """
     given = credentials or {}
     details: dict[str, dict[str, str]] = {}
-    for problem in schema_violations(schema or NO_INPUT_SCHEMA, given):
+    for problem in first_schema_violations(schema or NO_INPUT_SCHEMA, given):
         for suffix, code, message in _problems_of(problem):
             field = ".".join(["credentials", *map(str, problem.absolute_path)]) + suffix
             details.setdefault(field, {"field": field, "code": code, "message": message})
@@ -135,7 +135,7 @@ def insert_or_update_account(
     account.scopes = list(connection.scopes)
     account.credentials, account.tokens = dict(connection.grant.credentials), dict(connection.grant.tokens)
     account.token_expires_at, account.refresh_lease_until = connection.grant.expires_at, None
-    account.refresh_at, account.refresh_failures = token_renewal_due_at(connection.grant.expires_at), 0
+    account.refresh_at, account.refresh_failures = new_token_renewal_due_at(connection.grant.expires_at), 0
     account.last_checked_at = timezone.now()
     account.save()
     schedule_avatar_fetch(account)

@@ -30,7 +30,7 @@ from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import AuthorizedAccount, Grant, Identity
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus
-from config.api.request_limits import limit_outbound_requests
+from config.api.request_limits import limit_outbound_threads_and_seconds
 
 ATTEMPT_LIFETIME = timedelta(minutes=10)
 
@@ -56,7 +56,7 @@ def begin_connection_attempt(
     state = secrets.token_urlsafe(32)
     redirect_uri = settings.BASE_URL + reverse("connect-callback")
     try:
-        with limit_outbound_requests(workspace_id):
+        with limit_outbound_threads_and_seconds(workspace_id):
             authorization = chosen.begin_oauth(state=state, redirect_uri=redirect_uri, given=given)
     except PlatformError as error:
         raise platform_error_as_api_error(error) from error
@@ -82,7 +82,7 @@ def begin_connection_attempt(
     return BegunConnectionAttempt(attempt.id, authorization.url, state, attempt.expires_at)
 
 
-def stored_authorization_url_and_state(*, attempt_id: str) -> dict[str, str | None]:
+def stored_url_and_state_if_unused(*, attempt_id: str) -> dict[str, str | None]:
     """Return the stored authorization URL and `state` of an OAuth connection attempt, for the answer to a repeated request.
 
     Both are None once the attempt has been used or has expired.
@@ -92,7 +92,7 @@ def stored_authorization_url_and_state(*, attempt_id: str) -> dict[str, str | No
     return begun or {"authorization_url": None, "state": None}
 
 
-def find_unexpired_attempt(state: str) -> ConnectionAttempt | None:
+def find_unexpired_attempt_or_none(state: str) -> ConnectionAttempt | None:
     """Return the unexpired OAuth connection attempt that has this `state`, whether or not its code was exchanged."""
     rows = ConnectionAttempt.objects.select_related("workspace", "account")
     return rows.filter(state_sha256=_digest(state), expires_at__gt=timezone.now()).first()
@@ -124,7 +124,7 @@ def exchange_code_once_and_store_choices(attempt: ConnectionAttempt, code: str) 
     require_usable_code(attempt, code)
     if attempt.used_at is not None:
         return tuple(_from_json(each) for each in attempt.opened or ())
-    with limit_outbound_requests(attempt.workspace_id):
+    with limit_outbound_threads_and_seconds(attempt.workspace_id):
         return _call_platform(attempt, code)
 
 

@@ -16,7 +16,7 @@ from accounts.platforms.types import Grant
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist
 from config.api.plan import ResourcePlan, accept_plan, row_fields
-from config.api.request_limits import limit_outbound_requests
+from config.api.request_limits import limit_outbound_threads_and_seconds
 from config.db.encryption import SealedValueError
 
 logger = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False
     if grant is None:
         return _clear_secrets(caller, account, clears=clears, dry_run=dry_run)
     # The slot is entered before the secrets are deleted: without secrets, nothing can be revoked later.
-    with limit_outbound_requests(account.workspace_id):
+    with limit_outbound_threads_and_seconds(account.workspace_id):
         _clear_secrets(caller, account, clears=clears, dry_run=dry_run)
         _revoke(account, grant)
     return account

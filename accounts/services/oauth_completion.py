@@ -21,7 +21,7 @@ from accounts.platforms.types import AuthorizedAccount, Identity
 from accounts.services.connect import insert_or_update_account
 from accounts.services.connection_attempts import (
     exchange_code_once_and_store_choices,
-    find_unexpired_attempt,
+    find_unexpired_attempt_or_none,
     require_usable_code,
     was_code_sent_to_platform,
 )
@@ -66,7 +66,7 @@ def complete_connection(
     """
     if caller.workspace_id:
         require_access(caller, caller.workspace_id, SCOPE)
-    attempt = find_unexpired_attempt(state)
+    attempt = find_unexpired_attempt_or_none(state)
     if attempt is None or not attempt.was_begun_by(caller):
         raise OAuthStateInvalid()
     require_access(caller, attempt.workspace_id, SCOPE)
@@ -91,7 +91,7 @@ def exchange_code_for_account_choices(*, caller: Caller, state: str, code: str) 
     OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right), WorkspacePaused, CredentialsRejected,
     ConnectionUnavailable, PlatformFault, RateLimited.
     """
-    attempt = find_unexpired_attempt(state)
+    attempt = find_unexpired_attempt_or_none(state)
     if attempt is None or not code:
         raise OAuthStateInvalid()
     require_access(caller, attempt.workspace_id, SCOPE)

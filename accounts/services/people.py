@@ -16,7 +16,7 @@ from accounts.services.tokens import renew_or_await_tokens
 from config.api import rate_limit
 from config.api.caller import Caller
 from config.api.errors import ValidationFailed
-from config.api.request_limits import limit_outbound_requests
+from config.api.request_limits import limit_outbound_threads_and_seconds
 from config.db.encryption import SealedValueError
 from config.outbound import total_deadline
 
@@ -43,7 +43,7 @@ def find_people(*, caller: Caller, account_id: str, text: str) -> list[Person]:
         rate_limit.Bucket(f"people:{account.id}", LOOKUPS_PER_MINUTE),
     )
     try:
-        with limit_outbound_requests(account.workspace_id):
+        with limit_outbound_threads_and_seconds(account.workspace_id):
             return _ask(account, wanted)[:MAX_PEOPLE]
     except PlatformError as error:
         raise platform_error_as_api_error(error) from error

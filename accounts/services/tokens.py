@@ -37,7 +37,7 @@ class RenewalInProgress(Transient):
     """Raised when another worker is still renewing the account's OAuth tokens."""
 
 
-def token_renewal_due_at(expires_at: datetime | None) -> datetime | None:
+def new_token_renewal_due_at(expires_at: datetime | None) -> datetime | None:
     """Return when an OAuth token that is issued now is due for renewal; None for a token that does not expire."""
     if expires_at is None:
         return None
@@ -130,7 +130,7 @@ def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: b
         tokens=ConnectedAccount._meta.get_field("tokens").encrypt_value(account.id, tokens),
         token_expires_at=renewed.expires_at,
         refresh_lease_until=None,
-        refresh_at=token_renewal_due_at(renewed.expires_at),
+        refresh_at=new_token_renewal_due_at(renewed.expires_at),
         refresh_failures=0,
         updated_at=timezone.now(),
     )

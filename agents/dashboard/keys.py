@@ -12,7 +12,13 @@ from agents.dashboard.forms import WorkspaceApiKeyForm
 from agents.models import ApiKey
 from config.api.caller import require_access, require_recent_sign_in
 from config.api.errors import ApiError, missing_or_foreign_id_error
-from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
+from workspaces.workspace_page import (
+    WorkspacePage,
+    add_api_error_to_form,
+    record_refused_write,
+    run_once_per_submission,
+    workspace_page,
+)
 
 PER_PAGE = 50
 CREATE_OPERATION = "api_keys.create"
@@ -51,7 +57,7 @@ def create_api_key(page: WorkspacePage) -> HttpResponse:
         return issued[0].api_key
 
     try:
-        _, repeated = submit_once(page, CREATE_OPERATION, create)
+        _, repeated = run_once_per_submission(page, CREATE_OPERATION, create)
     except ApiError as error:
         record_refused_write(page, CREATE_OPERATION, error)
         add_api_error_to_form(form, error)

@@ -23,7 +23,7 @@ def issuer() -> str:
     return str(settings.BASE_URL)
 
 
-def resource_url_at(path: str) -> str:
+def resource_url_of_path(path: str) -> str:
     """Return the address that identifies a resource (RFC 8707): the API (path "") or the MCP endpoint (MCP_PATH)."""
     return f"{settings.BASE_URL}{path}"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.oauth.errors import InvalidClientMetadata, InvalidRedirectUri
-from agents.oauth.redirect_uris import parse_redirect_uri
+from agents.oauth.redirect_uris import parse_redirect_uri_or_none
 
 AUTHORIZATION_CODE, REFRESH_TOKEN = "authorization_code", "refresh_token"
 DEVICE_CODE_GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
@@ -42,7 +42,7 @@ def parse_client_metadata(document: Any) -> ClientMetadata:
             raise InvalidClientMetadata("response_types must contain code.")
         if not redirect_uris:
             raise InvalidRedirectUri()
-    if len(redirect_uris) > MAX_REDIRECT_URIS or not all(map(parse_redirect_uri, redirect_uris)):
+    if len(redirect_uris) > MAX_REDIRECT_URIS or not all(map(parse_redirect_uri_or_none, redirect_uris)):
         raise InvalidRedirectUri()
     return ClientMetadata(_name(document), redirect_uris, supported)
 

@@ -12,7 +12,7 @@ from agents.oauth.client_metadata import NO_CLIENT_AUTHENTICATION, ClientMetadat
 from agents.oauth.errors import InvalidClientMetadata
 from config import outbound
 from config.api import rate_limit
-from config.api.request_limits import limit_outbound_requests
+from config.api.request_limits import limit_outbound_threads_and_seconds
 
 DOCUMENT_LIFETIME = timedelta(hours=1)  # a metadata document is read again after this
 DOCUMENT_SECONDS = 5.0
@@ -34,7 +34,7 @@ def find_stored_client(client_id: str | None) -> OAuthClient | None:
     return OAuthClient.objects.filter(client_id=client_id).first() if client_id else None
 
 
-def find_or_fetch_client(client_id: str | None, *, asked_by: str) -> OAuthClient | None:
+def find_or_fetch_client_or_none(client_id: str | None, *, asked_by: str) -> OAuthClient | None:
     """Return the OAuth client with this client_id; read its metadata document if it has one and that is due.
 
     `asked_by` is the user id or the address for which the document is read; each may wait for few at once. Returns None for
@@ -68,7 +68,7 @@ def _is_document_url(client_id: str) -> bool:
 
 def _read_document(url: str, asked_by: str) -> ClientMetadata:
     try:
-        with limit_outbound_requests(asked_by):
+        with limit_outbound_threads_and_seconds(asked_by):
             answer = outbound.request(
                 "GET",
                 url,

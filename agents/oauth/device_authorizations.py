@@ -59,7 +59,7 @@ def format_user_code(user_code: str) -> str:
     return f"{user_code[:4]}-{user_code[4:]}"
 
 
-def find_undecided_device_authorization(*, entered_code: str) -> DeviceAuthorization | None:
+def find_undecided_device_authorization_or_none(*, entered_code: str) -> DeviceAuthorization | None:
     """Return the undecided device authorization with this user code, in capital letters or not; None if there is none."""
     code = "".join(character for character in entered_code.upper() if character in USER_CODE_ALPHABET)
     waiting = DeviceAuthorization.objects.select_related("client").filter(denied_at=None, grant=None)
@@ -121,7 +121,7 @@ def answer_device_poll(*, client: OAuthClient, device_code: str) -> tuple[str | 
 
 
 def _locked(entered_code: str) -> DeviceAuthorization:
-    found = find_undecided_device_authorization(entered_code=entered_code)
+    found = find_undecided_device_authorization_or_none(entered_code=entered_code)
     locked = (
         found
         and DeviceAuthorization.objects.select_for_update(of=("self",), no_key=True)

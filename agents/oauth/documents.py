@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.oauth.addresses import OAUTH_SCOPES, issuer, resource_url_at
+from agents.oauth.addresses import OAUTH_SCOPES, issuer, resource_url_of_path
 from agents.oauth.client_metadata import GRANT_TYPES, NO_CLIENT_AUTHENTICATION
 
 
@@ -33,7 +33,7 @@ def build_authorization_server_metadata() -> dict[str, Any]:
 def build_protected_resource_metadata(path: str) -> dict[str, Any]:
     """Return the metadata document of the API (path "") or of the Model Context Protocol endpoint (MCP_PATH)."""
     return {
-        "resource": resource_url_at(path),
+        "resource": resource_url_of_path(path),
         "resource_name": "Social publishing",
         "resource_documentation": f"{issuer()}/docs",
         "authorization_servers": [issuer()],

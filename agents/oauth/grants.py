@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from agents import tokens
 from agents.models import Agent, ApiKey, OAuthClient, OAuthGrant, OAuthToken
-from agents.selectors import agents_of_client, get_accessible_agent
+from agents.selectors import active_agents_of_client, get_accessible_agent
 from agents.services import create_agent
 from agents.services.keys import require_grantable_scopes
 from auditlog.services import record_entry
@@ -114,7 +114,7 @@ def _agent_to_reconnect(caller: Caller, workspace_id: str, client: OAuthClient, 
 
     A deleted grant cannot be refreshed any more, even by a request that has begun already.
     """
-    found = agents_of_client(caller=caller, workspace_id=workspace_id, client=client, scope="api_keys.write")
+    found = active_agents_of_client(caller=caller, workspace_id=workspace_id, client=client, scope="api_keys.write")
     forbid_agent_callers(caller)
     require_recent_sign_in(caller)
     rows = Agent.objects.select_for_update(no_key=True).filter(pk__in=[each.pk for each in found])
@@ -143,7 +143,7 @@ def lock_grant_of_code(*, client: OAuthClient, code: str) -> OAuthGrant | None:
     return grant if may_get_tokens(grant) and grant.code_expires_at > timezone.now() else None
 
 
-def lock_token_to_refresh(*, client: OAuthClient, refresh_token: str) -> OAuthToken | None:
+def lock_token_to_refresh_or_none(*, client: OAuthClient, refresh_token: str) -> OAuthToken | None:
     """Lock and return the OAuth token that may be refreshed with this refresh token; None if it cannot be.
 
     A refresh token that was used already ends its grant, unless it is repeated within REPEATED_REFRESH_WINDOW. Raises
@@ -242,7 +242,7 @@ def grant_as_key(grant: OAuthGrant) -> ApiKey:
         id=grant.id,
         workspace=grant.agent.workspace,
         agent=grant.agent,
-        name=grant.client.short_name,
+        name=grant.client.name_or_host_or_id,
         prefix=tokens.ACCESS_TOKEN_PREFIX,
         created_at=grant.created_at,
         expires_at=grant.expires_at,

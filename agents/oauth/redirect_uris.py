@@ -32,7 +32,7 @@ class RedirectUri:
         return (self.scheme, self.host, "" if self.is_loopback and self.scheme == "http" else self.port, self.rest)
 
 
-def parse_redirect_uri(uri: str) -> RedirectUri | None:
+def parse_redirect_uri_or_none(uri: str) -> RedirectUri | None:
     """Return the parts of a redirect URI that clients may use; None if it is not allowed."""
     match = _REDIRECT_URI.fullmatch(uri) if len(uri) <= MAX_LENGTH else None
     if match is None:
@@ -43,10 +43,10 @@ def parse_redirect_uri(uri: str) -> RedirectUri | None:
 
 def is_registered_redirect_uri(uri: str, registered: list[str]) -> bool:
     """Return whether a redirect URI is one of a client's: the same text, or on loopback the same but for the port."""
-    asked = parse_redirect_uri(uri)
+    asked = parse_redirect_uri_or_none(uri)
     if asked is None:
         return False
     if uri in registered:
         return True
-    known = [parse_redirect_uri(each) for each in registered] if asked.is_loopback else []
+    known = [parse_redirect_uri_or_none(each) for each in registered] if asked.is_loopback else []
     return any(each and each.without_loopback_port == asked.without_loopback_port for each in known)

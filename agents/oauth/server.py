@@ -32,9 +32,9 @@ from oauthlib.oauth2 import (
 from oauthlib.oauth2.rfc6749.errors import UnsupportedCodeChallengeMethodError
 
 from agents.models import DeviceAuthorization, OAuthClient, OAuthGrant, OAuthToken
-from agents.oauth.addresses import MCP_PATH, OAUTH_SCOPES, issuer, resource_url_at
+from agents.oauth.addresses import MCP_PATH, OAUTH_SCOPES, issuer, resource_url_of_path
 from agents.oauth.client_metadata import AUTHORIZATION_CODE, DEVICE_CODE_GRANT_TYPE, REFRESH_TOKEN
-from agents.oauth.clients import find_or_fetch_client, find_stored_client
+from agents.oauth.clients import find_or_fetch_client_or_none, find_stored_client
 from agents.oauth.device_authorizations import answer_device_poll
 from agents.oauth.errors import InvalidTarget
 from agents.oauth.grants import (
@@ -42,7 +42,7 @@ from agents.oauth.grants import (
     RequestedAccess,
     issue_tokens,
     lock_grant_of_code,
-    lock_token_to_refresh,
+    lock_token_to_refresh_or_none,
     revoke_token,
 )
 from agents.oauth.redirect_uris import is_registered_redirect_uri
@@ -68,7 +68,7 @@ class AgentGrantValidator(RequestValidator):
 
     `request.grant` is the OAuthGrant, `request.exchanged` the row whose code or refresh token is exchanged, and
     `request.credential` that code or token. A new validator is made for each request; `asked_by` is as in
-    `find_or_fetch_client`.
+    `find_or_fetch_client_or_none`.
     """
 
     def __init__(self, asked_by: str = "") -> None:
@@ -82,7 +82,7 @@ class AgentGrantValidator(RequestValidator):
         return request.client is not None
 
     def validate_client_id(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> bool:
-        request.client = find_or_fetch_client(client_id, asked_by=self.asked_by)
+        request.client = find_or_fetch_client_or_none(client_id, asked_by=self.asked_by)
         return request.client is not None
 
     def validate_redirect_uri(self, client_id: str, redirect_uri: str, request: Request, *args: Any, **kwargs: Any) -> bool:
@@ -136,7 +136,7 @@ class AgentGrantValidator(RequestValidator):
     def validate_refresh_token(
         self, refresh_token: str, client: OAuthClient, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        token = lock_token_to_refresh(client=client, refresh_token=refresh_token)
+        token = lock_token_to_refresh_or_none(client=client, refresh_token=refresh_token)
         return _may_exchange(request, token.grant if token else None, token, refresh_token)
 
     def get_original_scopes(self, refresh_token: str, request: Request, *args: Any, **kwargs: Any) -> list[str]:
@@ -169,7 +169,7 @@ def read_authorization_request(parameters: Parameters, *, asked_by: str) -> Requ
 
     Raises FatalClientError if the client or its redirect URI is not valid, so that only the person may be told, and other
     OAuth2Errors to be sent to the client (`error_redirect_url`); InvalidClientMetadata and RateLimited as
-    `find_or_fetch_client` does.
+    `find_or_fetch_client_or_none` does.
     """
     grant = AuthorizationCodeGrant(AgentGrantValidator(asked_by), pre_auth=[_check_authorization_request])
     endpoint = AuthorizationEndpoint("code", None, {"code": grant})
@@ -178,7 +178,7 @@ def read_authorization_request(parameters: Parameters, *, asked_by: str) -> Requ
     request = found["request"]
     return RequestedAccess(
         client=request.client,
-        resource=request.resource or resource_url_at(MCP_PATH),
+        resource=request.resource or resource_url_of_path(MCP_PATH),
         scopes=scopes,
         redirect_uri=request.redirect_uri,
         code_challenge=request.code_challenge,
@@ -196,8 +196,8 @@ def read_device_request(parameters: Parameters, *, asked_by: str) -> RequestedAc
         raise InvalidClientError(request=request) from error
     if DEVICE_CODE_GRANT_TYPE not in request.client.grant_types:
         raise UnauthorizedClientError(request=request)
-    _check_resource(request, (resource_url_at(""), resource_url_at(MCP_PATH)))
-    return RequestedAccess(request.client, request.resource or resource_url_at(MCP_PATH), request.scopes)
+    _check_resource(request, (resource_url_of_path(""), resource_url_of_path(MCP_PATH)))
+    return RequestedAccess(request.client, request.resource or resource_url_of_path(MCP_PATH), request.scopes)
 
 
 def answer_token_request(parameters: Parameters) -> Answer:
@@ -257,7 +257,7 @@ def _check_authorization_request(request: Request) -> dict[str, Any]:
         raise UnsupportedCodeChallengeMethodError(request=request)
     if request.code_challenge and not _CODE_CHALLENGE.fullmatch(request.code_challenge):
         raise InvalidRequestError("The code_challenge is not a SHA-256 in base64url.", request=request)
-    _check_resource(request, (resource_url_at(""), resource_url_at(MCP_PATH)))
+    _check_resource(request, (resource_url_of_path(""), resource_url_of_path(MCP_PATH)))
     return {}
 
 

@@ -51,7 +51,7 @@ def rate_limited_oauth_endpoint(
                 if request.method != "POST":
                     raise MethodNotAllowed(headers={"Allow": "POST"})
                 request.body  # noqa: B018 - the request is counted once it has arrived, because it may be run twice
-                verdict = rate_limit.count_request_for_rate_limits(
+                verdict = rate_limit.count_request_unless_rate_limited(
                     rate_limit.Bucket(f"oauth-{name}:{client_address_for_rate_limits(request)}", limit, period)
                 )
                 if not verdict.allowed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents.services.agents import AgentWithClaimToken, create_agent, exchange_claim_token_for_key, revoke_agent, update_agent
-from agents.services.key_networks import record_key_network_if_new, require_allowed_network
+from agents.services.key_networks import record_key_network_and_return_if_new, require_allowed_network
 from agents.services.keys import (
     AgentKeyRotation,
     IssuedKey,

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 from agents import selectors, tokens
 from agents.errors import ClaimTokenExpired, ClaimTokenUsed
 from agents.models import Agent, ApiKey, ClaimToken, OAuthGrant
-from agents.services.keys import IssuedKey, default_key_expiry, issue_key, require_grantable_scopes
+from agents.services.keys import IssuedKey, default_key_expiry_or_none, issue_key, require_grantable_scopes
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, WorkspaceStatus, forbid_agent_callers, require_access, require_recent_sign_in
 from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, WorkspacePaused
@@ -103,7 +103,7 @@ def exchange_claim_token_for_key(*, caller: Caller, claim_token: str) -> IssuedK
             raise ClaimTokenExpired() if claim.burned_at is None else ClaimTokenUsed()
         agent = claim.agent
         issued = issue_key(
-            workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent, expires_at=default_key_expiry()
+            workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent, expires_at=default_key_expiry_or_none()
         )
         record_entry(
             caller=caller,

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.module_loading import import_string
 
 from agents.models import ApiKey
-from agents.networks import is_in_networks, network_of_ip
+from agents.networks import is_in_networks, network_of_key_use
 from auditlog.services import record_entry
 from config.api import fields, rate_limit
 from config.api.caller import Caller
@@ -31,7 +31,7 @@ def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
         f"This API key may not be used from {caller.ip or 'an unknown address'}.",
         suggested_action="Call from one of the key's `allowed_networks`, or use a key that allows this network.",
     )
-    if rate_limit.count_request_for_rate_limits(
+    if rate_limit.count_request_unless_rate_limited(
         rate_limit.Bucket(f"network:{key.id}", settings.RATE_LIMIT_PER_MINUTE)
     ).allowed:
         record_entry(
@@ -40,13 +40,13 @@ def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
     raise error
 
 
-def record_key_network_if_new(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
+def record_key_network_and_return_if_new(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
     """Save the network from which an API key is used, if it is new for the key; returns whether the network was new.
 
     A key's first network is only saved. Each later one also gets an audit entry, an event and a notice to the owner
     (config/notices). Returns False, without a query, if the network was seen before.
     """
-    network = network_of_ip(caller.ip) if caller.ip else None
+    network = network_of_key_use(caller.ip) if caller.ip else None
     if network is None or network in (key.seen_networks or ()):
         return False
     if key.seen_networks is None:

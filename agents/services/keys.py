@@ -84,7 +84,7 @@ def create_workspace_api_key(
             workspace_id=workspace_id,
             name=name,
             scopes=scopes,
-            expires_at=expires_at or default_key_expiry(),
+            expires_at=expires_at or default_key_expiry_or_none(),
             allowed_networks=networks,
             save=not dry_run,
         )
@@ -190,7 +190,7 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Agent
             name=agent.name,
             scopes=(),
             agent=agent,
-            expires_at=default_key_expiry(),
+            expires_at=default_key_expiry_or_none(),
             save=not dry_run,
         )
         record_entry(
@@ -255,7 +255,7 @@ def issue_key(
     return IssuedKey(key, token)
 
 
-def default_key_expiry() -> datetime | None:
+def default_key_expiry_or_none() -> datetime | None:
     """Return when a new API key expires by default: API_KEY_DEFAULT_DAYS from now; None if never."""
     days = settings.API_KEY_DEFAULT_DAYS
     return timezone.now() + timedelta(days=days) if days else None

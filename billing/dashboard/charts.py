@@ -26,7 +26,7 @@ class BudgetBar:
 
     @classmethod
     def from_cap_status(cls, cap: SpendCapStatus) -> BudgetBar:
-        limit, used = cap.cap_plus_free_credit_cents or 0, cap.spent_cents + cap.reserved_cents
+        limit, used = cap.spend_limit_cents_or_none or 0, cap.spent_cents + cap.reserved_cents
         whole = max(limit, used)
         spent, held, free = (percent_of(cents, whole) for cents in (cap.spent_cents, used, cap.free_credit_cents))
         return cls(limit, used, spent, held, min(free, MAX_MARK_POSITION))

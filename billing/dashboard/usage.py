@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from auditlog.csv_export import stream_queryset_as_csv
 from billing import selectors, services, usage_selectors
-from billing.caps import UtcMonth, utc_month_of
+from billing.caps import UtcMonth, first_day_of_utc_month
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
 from billing.models import CORRECTION_PLATFORM, BillingAlarm
 from billing.subscription_plans import billing_mode, offered_subscription_plans
@@ -83,7 +83,7 @@ def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 2
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
     workspace = page.workspace
     month = usage_selectors.workspace_month_usage(**asked, at=at, cap_cents=workspace.monthly_spend_cap_cents)
-    days = usage_selectors.usage_by_day(**asked, at=at)
+    days = usage_selectors.month_usage_by_day(**asked, at=at)
     agents = usage_selectors.usage_by_agent(**asked, at=at, limit=MAX_AGENTS_SHOWN)
     platforms = [each for each in month.totals["by_platform"] if each["platform"] != CORRECTION_PLATFORM]
     spent = sum(each["spend_cents"] for each in platforms)
@@ -93,9 +93,10 @@ def _render_usage(page: WorkspacePage, caps: MonthlyCapsForm, *, status: int = 2
         caps=caps,
         at=at.date(),
         months=sorted(
-            {*usage_selectors.months_with_reservations(**asked), utc_month_of(now), utc_month_of(at)}, reverse=True
+            {*usage_selectors.months_with_reservations(**asked), first_day_of_utc_month(now), first_day_of_utc_month(at)},
+            reverse=True,
         ),
-        is_now=utc_month_of(at) == utc_month_of(now),
+        is_now=first_day_of_utc_month(at) == first_day_of_utc_month(now),
         spend_cap=month.spend_cap,
         bar=BudgetBar.from_cap_status(month.spend_cap),
         totals=month.totals,
@@ -120,7 +121,7 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
     alarms = selectors.unresolved_alarms_of_workspace(**asked, kinds=ALARM_KINDS_SHOWN_TO_OWNERS)
     return {
         "is_paid": bill.mode == "paid",
-        "bill": bill.projected_bill,
+        "bill": bill.bill_so_far,
         "subscription": subscription,
         "plan": PLAN_NAMES.get(subscription.plan, "") if subscription else "",
         "subscription_status": status_name,

@@ -11,8 +11,8 @@ from billing.services.ledger import (
     lock_month_counters_in_order,
     release_holds,
     run_writes_ending_holds,
-    run_writes_with_money_holds,
-    settle_holds,
+    settle_holds_as_spent,
+    write_with_holds_or_return_failed,
 )
 from billing.services.processor_events import process_due_events, verify_and_store_event
 from billing.services.reconcile import (
@@ -21,7 +21,7 @@ from billing.services.reconcile import (
     reconcile_billing_for_operator,
     reconcile_if_night_or_incomplete,
 )
-from billing.services.usage_reporting import send_due_usage_reports
+from billing.services.usage_reporting import send_or_postpone_due_usage_reports
 
 __all__ = [
     "PriceAlreadyReserved",
@@ -39,9 +39,9 @@ __all__ = [
     "reconcile_if_night_or_incomplete",
     "release_holds",
     "run_writes_ending_holds",
-    "run_writes_with_money_holds",
-    "send_due_usage_reports",
-    "settle_holds",
+    "send_or_postpone_due_usage_reports",
+    "settle_holds_as_spent",
     "verify_and_store_event",
     "withdraw_correction",
+    "write_with_holds_or_return_failed",
 ]

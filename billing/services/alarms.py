@@ -32,7 +32,7 @@ def resolve_alarms_about(kind: BillingAlarm.Kind, subjects: Iterable[str]) -> No
         logger.info("Billing alarm %s %s is resolved.", kind, alarm.subject)
 
 
-def resolve_alarms_except(kind: BillingAlarm.Kind, still_open: Iterable[str]) -> None:
+def resolve_alarms_of_kind_except(kind: BillingAlarm.Kind, still_open: Iterable[str]) -> None:
     """Mark the open billing alarms of one kind as resolved, except alarms about the subjects in `still_open`."""
     rows = BillingAlarm.objects.filter(kind=kind, resolved_at=None).exclude(subject__in=list(still_open))
     resolve_alarms_about(kind, list(rows.values_list("subject", flat=True)))

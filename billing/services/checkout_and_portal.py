@@ -10,7 +10,7 @@ from billing.subscription_plans import has_payment_processor, offered_subscripti
 from config.api.caller import Caller, require_role
 from config.api.errors import ValidationFailed
 from config.api.plan import ResourcePlan, accept_plan
-from config.api.request_limits import limit_outbound_requests
+from config.api.request_limits import limit_outbound_threads_and_seconds
 from workspaces.models import Workspace
 from workspaces.processor_customers import save_customer_id_if_unset
 
@@ -31,7 +31,7 @@ def create_checkout_or_portal_session(
     _check_session_plan("billing.create_checkout_session", workspace, {"plan": plan})
     session = CheckoutOrPortalPage(None, None)
     if not dry_run:
-        with limit_outbound_requests(workspace_id, operator_chosen=True):
+        with limit_outbound_threads_and_seconds(workspace_id, operator_chosen=True):
             session = _checkout_or_portal(workspace, plan)
     _record(caller, "billing.create_checkout_session", workspace_id, dry_run, plan=plan)
     return session
@@ -48,7 +48,7 @@ def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = 
     _check_session_plan("billing.create_portal_session", workspace, {})
     session = CheckoutOrPortalPage(None, None)
     if not dry_run:
-        with limit_outbound_requests(workspace_id, operator_chosen=True):
+        with limit_outbound_threads_and_seconds(workspace_id, operator_chosen=True):
             session = processor.create_portal_session(workspace_id, _customer_of(workspace))
     _record(caller, "billing.create_portal_session", workspace_id, dry_run)
     return session

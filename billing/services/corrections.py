@@ -14,9 +14,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from auditlog.services import record_entry
-from billing.caps import utc_day_of, utc_month_of
+from billing.caps import first_day_of_utc_month, utc_day_of
 from billing.models import CORRECTION_PLATFORM, Correction, LedgerEntry, MonthCounter, UsageTotal
-from billing.services.usage_reporting import create_usage_reports_for_spending
+from billing.services.usage_reporting import create_usage_reports_beyond_free_credit
 from config.api.caller import Caller, WorkspaceStatus, require_operator
 from config.api.errors import Forbidden, InvalidState, NotFound
 from workspaces.models import Workspace
@@ -36,7 +36,7 @@ def propose_correction(*, caller: Caller, workspace_id: str, month: date, cents:
     month = month.replace(day=1)
     if not Workspace.objects.exclude(status=WorkspaceStatus.DELETED).filter(pk=workspace_id).exists():
         raise NotFound(gettext_noop("There is no such workspace."))
-    if not reason.strip() or not 0 < abs(cents) <= MAX_CORRECTION_CENTS or month > utc_month_of(timezone.now()):
+    if not reason.strip() or not 0 < abs(cents) <= MAX_CORRECTION_CENTS or month > first_day_of_utc_month(timezone.now()):
         raise InvalidState(
             gettext_noop("A correction needs a reason, an amount of up to 100,000 dollars, and a month that has begun.")
         )
@@ -63,7 +63,7 @@ def approve_correction(*, caller: Caller, correction_id: str) -> LedgerEntry:
             raise NotFound(gettext_noop("The workspace was deleted."))
         _decide(correction, caller, Status.APPROVED)
         entry = _enter(correction)
-        create_usage_reports_for_spending([entry])
+        create_usage_reports_beyond_free_credit([entry])
         _record(caller, "ops.approve_correction", correction, workspace_id=correction.workspace_id)
     return entry
 

@@ -12,7 +12,7 @@ from billing.errors import BillingUnavailable
 from billing.models import MonthCounter, Subscription, UsageReport
 from billing.processor_json import RUNNING_STATUSES
 from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about
-from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_save_subscription
+from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_apply_subscription
 from billing.subscription_plans import has_payment_processor
 from workspaces.models import Workspace
 from workspaces.processor_customers import workspaces_having_customer_id
@@ -70,6 +70,6 @@ def _cancel_subscriptions(workspace: Workspace) -> None:
     for state in processor.fetch_subscriptions(customer_id, retries=0):
         if state.may_still_charge and state.workspace_id in ("", workspace.pk):
             processor.cancel_and_invoice_subscription(state.subscription_id)
-    fetch_and_save_subscription(workspace_id=workspace.pk, customer_id=customer_id)
+    fetch_and_apply_subscription(workspace_id=workspace.pk, customer_id=customer_id)
     Subscription.objects.filter(pk=workspace.pk).exclude(status__in=RUNNING_STATUSES).update(closed_at=timezone.now())
     resolve_alarms_about(AlarmKind.DELETED, [workspace.pk])

@@ -19,18 +19,18 @@ from django.db import models, transaction
 from django.db.models import Count, Q
 
 from billing import selectors
-from billing.caps import ChargeTotals, MonthlyCaps, WorkspaceAndAgentCaps, utc_day_of, utc_month_of
+from billing.caps import ChargeTotals, MonthlyCaps, WorkspaceAndAgentCaps, first_day_of_utc_month, utc_day_of
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import PublishingCharge
-from billing.services.usage_reporting import create_usage_reports_for_spending
+from billing.services.usage_reporting import create_usage_reports_beyond_free_credit
 from billing.subscription_plans import has_payment_processor
 from config.db.fixed_select import FixedSelect
 from config.db.writes import (
     Write,
     build_counter_upsert_write,
-    build_existing_counter_add_write,
     build_insert_writes,
-    write_together,
+    build_limited_counter_add_write,
+    write_all_or_return_failed,
 )
 from workspaces.models import Workspace
 
@@ -108,14 +108,14 @@ def build_money_hold_writes(
     return writes
 
 
-def run_writes_with_money_holds(writes: Sequence[Write]) -> Write | None:
+def write_with_holds_or_return_failed(writes: Sequence[Write]) -> Write | None:
     """Run writes that reserve money with other writes, all or none; return None, or the other write that failed.
 
     Raises SpendCapExceeded, UrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded, and RuntimeError after
     MAX_UPDATE_TRIES, which means that a limit and the check of its cap contradict each other.
     """
     for _ in range(MAX_UPDATE_TRIES):
-        failed = write_together(writes)
+        failed = write_all_or_return_failed(writes)
         if failed is None or not isinstance(failed.subject, CounterCapCheck):
             return failed
         failed.subject.raise_if_cap_exceeded()
@@ -132,22 +132,22 @@ def run_writes_ending_holds(writes: Sequence[Write], *, settled: Iterable[str], 
     entries = _entries_ending_holds(settled=list(settled), released=list(failed))
     every = [*writes, *_writes_of_ended_holds(entries, failed=True)]
     if not has_payment_processor():
-        return write_together(every)
+        return write_all_or_return_failed(every)
     with transaction.atomic():
-        refused = write_together(every)
+        refused = write_all_or_return_failed(every)
         if refused is None:
-            create_usage_reports_for_spending(entries)
+            create_usage_reports_beyond_free_credit(entries)
     return refused
 
 
-def settle_holds(*, target_ids: Iterable[str]) -> None:
+def settle_holds_as_spent(*, target_ids: Iterable[str]) -> None:
     """Record in the ledger that money held for published posts is spent; count the posts, and create usage reports.
 
     The usage reports are for spending beyond the free credit. Posts without reserved money are skipped.
     """
     entries = _entries_ending_holds(settled=_locked_holds(target_ids))
-    write_together(_writes_of_ended_holds(entries))
-    create_usage_reports_for_spending(entries)
+    write_all_or_return_failed(_writes_of_ended_holds(entries))
+    create_usage_reports_beyond_free_credit(entries)
 
 
 def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
@@ -155,7 +155,9 @@ def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
 
     Posts without reserved money are skipped.
     """
-    write_together(_writes_of_ended_holds(_entries_ending_holds(released=_locked_holds(target_ids)), failed=failed))
+    write_all_or_return_failed(
+        _writes_of_ended_holds(_entries_ending_holds(released=_locked_holds(target_ids)), failed=failed)
+    )
 
 
 def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) -> list[Write]:
@@ -165,12 +167,12 @@ def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) 
         spent, released = _spent_and_released(of_counter)
         held_cents = -spent.cents - released.cents
         amounts = {"held_cents": held_cents, "settled_cents": spent.cents, "url_posts": -released.url_posts}
-        writes.append(build_existing_counter_add_write(counter, MONTH_KEY, amounts))
+        writes.append(build_limited_counter_add_write(counter, MONTH_KEY, amounts))
     for (agent_id, day), of_day in _grouped(entries, "agent_id", "day"):
         _, released = _spent_and_released(of_day)
         if agent_id and released.targets:
             amounts = {"targets": -released.targets}
-            writes.append(build_existing_counter_add_write(DayCounter(agent_id=agent_id, day=day), DAY_KEY, amounts))
+            writes.append(build_limited_counter_add_write(DayCounter(agent_id=agent_id, day=day), DAY_KEY, amounts))
     for key, of_key in _grouped(entries, *USAGE_TOTAL_KEY_FIELDS):
         spent, released = _spent_and_released(of_key)
         if spent.targets or failed:
@@ -189,7 +191,7 @@ def lock_month_counters_in_order(
     _require_transaction()
     holds = LedgerEntry.objects.filter(target_id__in=list(target_ids), kind=EntryKind.HOLD)
     holders = {workspace_id, *agent_ids}
-    counters = {(holder_id, utc_month_of(due)) for due in due_times for holder_id in holders}
+    counters = {(holder_id, first_day_of_utc_month(due)) for due in due_times for holder_id in holders}
     for hold_agent_id, hold_workspace_id, month in holds.values_list("agent_id", "workspace_id", "month"):
         counters |= {(hold_agent_id, month), (hold_workspace_id, month)}
     to_lock = reduce(or_, (Q(holder_id=holder_id, month=month) for holder_id, month in counters))
@@ -220,14 +222,16 @@ def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
         limits.append((("url_posts",), caps.url_post_cap))
     amounts = {"held_cents": demand.cents, "url_posts": demand.url_posts}
     increase = CounterCapCheck(first, MONTH_KEY, lambda counter: caps.check_caps_and_payment(counter, demand))
-    return build_existing_counter_add_write(first, MONTH_KEY, amounts, limits, subject=increase)
+    return build_limited_counter_add_write(first, MONTH_KEY, amounts, limits, subject=increase)
 
 
 def _day_write(caps: WorkspaceAndAgentCaps, agent_id: str, day: date, demand: ChargeTotals) -> Write:
     first = DayCounter(agent_id=agent_id, day=day)
     limits = [] if caps.posts_per_day is None else [(("targets",), caps.posts_per_day)]
-    increase = CounterCapCheck(first, DAY_KEY, lambda counter: caps.check_posts_per_day_cap(day, counter.targets, demand))
-    return build_existing_counter_add_write(first, DAY_KEY, {"targets": demand.targets}, limits, subject=increase)
+    increase = CounterCapCheck(
+        first, DAY_KEY, lambda counter: caps.raise_if_agent_posts_per_day_exceeded(day, counter.targets, demand)
+    )
+    return build_limited_counter_add_write(first, DAY_KEY, {"targets": demand.targets}, limits, subject=increase)
 
 
 def _usage_write(key: Sequence[Any], **amounts: int) -> Write:

@@ -19,9 +19,9 @@ from django.utils import timezone
 
 from billing.errors import BillingUnavailable, SignatureInvalid, UnknownToProcessor
 from billing.models import ProcessorEvent
-from billing.processor_json import SubscriptionEvent, parse_subscription_event
+from billing.processor_json import SubscriptionEvent, subscription_event_or_none
 from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about
-from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_save_subscription, save_subscription_from_event
+from billing.services.subscriptions import ConcurrentUpdateError, apply_subscription_from_event, fetch_and_apply_subscription
 from billing.subscription_plans import has_payment_processor
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
@@ -88,7 +88,7 @@ def process_due_events(*, limit: int = 100) -> int:
 
 
 def _process(event: ProcessorEvent) -> None:
-    subscription_event = parse_subscription_event(event.payload)
+    subscription_event = subscription_event_or_none(event.payload)
     workspace_id = _workspace_of(event, subscription_event) if subscription_event else None
     if subscription_event is None or workspace_id is None:
         _finish(event, EventOutcome.IGNORED)
@@ -104,15 +104,15 @@ def _process(event: ProcessorEvent) -> None:
         with transaction.atomic():
             if _finish(event, EventOutcome.APPLIED):
                 save_customer_id_if_unset(workspace_id=workspace_id, customer_id=subscription_event.customer_id)
-                save_subscription_from_event(workspace_id=workspace_id, event=subscription_event)
+                apply_subscription_from_event(workspace_id=workspace_id, event=subscription_event)
 
 
 def _refresh(workspace_id: str, customer_id: str) -> None:
     """Fetch and save a workspace's subscription after an event of the payment processor, and save a new customer id."""
-    fetch_and_save_subscription(workspace_id=workspace_id, customer_id=customer_id)
+    fetch_and_apply_subscription(workspace_id=workspace_id, customer_id=customer_id)
     stored_id = save_customer_id_if_unset(workspace_id=workspace_id, customer_id=customer_id)
     if stored_id != customer_id:
-        fetch_and_save_subscription(workspace_id=workspace_id, customer_id=stored_id)
+        fetch_and_apply_subscription(workspace_id=workspace_id, customer_id=stored_id)
 
 
 def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) -> str | None:

@@ -11,8 +11,8 @@ from auditlog.services import record_entry
 from billing import selectors
 from billing.errors import BillingUnavailable, UnknownToProcessor
 from billing.models import BillingAlarm
-from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about, resolve_alarms_except
-from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_save_subscription
+from billing.services.alarms import AlarmKind, open_or_update_alarm, resolve_alarms_about, resolve_alarms_of_kind_except
+from billing.services.subscriptions import ConcurrentUpdateError, fetch_and_apply_subscription
 from billing.services.usage_reconciliation import resolve_and_compare_usage_reports
 from billing.subscription_plans import has_payment_processor
 from config.api import request_limits
@@ -113,7 +113,7 @@ def reconcile_subscriptions(progress: ProgressCallback = _no_progress) -> tuple[
         for workspace in rows:
             try:
                 customer_id = workspace.processor_customer_id
-                changed += fetch_and_save_subscription(workspace_id=workspace.pk, customer_id=customer_id)
+                changed += fetch_and_apply_subscription(workspace_id=workspace.pk, customer_id=customer_id)
                 resolve_alarms_about(AlarmKind.CUSTOMER, [workspace.pk])
             except UnknownToProcessor:
                 open_or_update_alarm(
@@ -123,7 +123,7 @@ def reconcile_subscriptions(progress: ProgressCallback = _no_progress) -> tuple[
                 continue
         checked, last = checked + len(rows), rows[-1].pk
         progress(f"Subscriptions: {checked} workspaces, {changed} had changed.")
-    resolve_alarms_except(AlarmKind.EVENTS, [])  # all subscriptions are up to date
+    resolve_alarms_of_kind_except(AlarmKind.EVENTS, [])  # all subscriptions are up to date
     return checked, changed
 
 
@@ -138,7 +138,7 @@ def raise_alarms_for_wrong_month_counters(progress: ProgressCallback = _no_progr
     for subject, drift in different.items():
         detail = f"The month's counter says {_amounts_text(drift.counter)}, its ledger {_amounts_text(drift.ledger)}."
         open_or_update_alarm(AlarmKind.BOOKS, subject, detail)
-    resolve_alarms_except(AlarmKind.BOOKS, different)
+    resolve_alarms_of_kind_except(AlarmKind.BOOKS, different)
     progress(f"Ledger: {len(different)} months differ.")
     return len(different)
 

@@ -25,7 +25,7 @@ class ConcurrentUpdateError(Exception):
     """The error if a subscription could not be saved in MAX_TRIES attempts, because other writers changed it each time."""
 
 
-def fetch_and_save_subscription(*, workspace_id: str, customer_id: str) -> bool:
+def fetch_and_apply_subscription(*, workspace_id: str, customer_id: str) -> bool:
     """Fetch a customer's subscriptions from the payment processor, save and apply the main one; returns whether it changed.
 
     If another writer was faster, the processor is asked again, so that an old answer never replaces a newer one. It also sets
@@ -48,7 +48,7 @@ def fetch_and_save_subscription(*, workspace_id: str, customer_id: str) -> bool:
     raise ConcurrentUpdateError(workspace_id)
 
 
-def save_subscription_from_event(*, workspace_id: str, event: SubscriptionEvent) -> bool:
+def apply_subscription_from_event(*, workspace_id: str, event: SubscriptionEvent) -> bool:
     """Save and apply a workspace's subscription as an event of the payment processor shows it; returns whether it changed.
 
     This is for services without an API key to fetch it. It also sets how long audit entries are kept, and makes waiting usage

@@ -32,7 +32,7 @@ def resolve_and_compare_usage_reports(progress: Callable[[str], None] = lambda l
     customers = sorted(set(window.values_list("customer_id", flat=True)))
     if not customers:
         return 0
-    meter_id = processor.fetch_meter_id()
+    meter_id = processor.fetch_active_meter_id_or_none()
     if meter_id is None:
         open_or_update_alarm(AlarmKind.USAGE_SUM, "", "The processor has no active meter for STRIPE_METER_EVENT.")
         return len(customers)

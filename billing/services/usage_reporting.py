@@ -53,7 +53,7 @@ class UsageReportRunResult:
     unanswered: int
 
 
-def create_usage_reports_for_spending(entries: Sequence[LedgerEntry]) -> None:
+def create_usage_reports_beyond_free_credit(entries: Sequence[LedgerEntry]) -> None:
     """Create usage reports for the spending beyond the free credit, if the service has a payment processor.
 
     The caller's transaction has already updated the months' counters, so their rows are locked until it commits.
@@ -104,7 +104,7 @@ def _reported_cents(workspace_id: str, month: date) -> int:
     return int(reports.aggregate(cents=Sum("cents", default=0))["cents"])
 
 
-def send_due_usage_reports(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunResult:
+def send_or_postpone_due_usage_reports(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunResult:
     """Claim up to `limit` due usage reports and send them to the payment processor in parallel.
 
     Reports that are too old are given up, and reports that no subscription pays for are postponed. The processor is called

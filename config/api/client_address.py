@@ -9,7 +9,7 @@ from django.http import HttpRequest
 IPV6_PREFIX_LENGTH = 64  # one subscriber usually has all addresses of such a network
 
 
-def parse_ip_address(address: str) -> IPv4Address | IPv6Address:
+def parse_ip_address_or_raise(address: str) -> IPv4Address | IPv6Address:
     """Parse a client's IP address; an IPv4 address in IPv6 form (`::ffff:203.0.113.7`) becomes IPv4. Raises ValueError."""
     found = ip_address(address)
     return (found.ipv4_mapped if isinstance(found, IPv6Address) else None) or found
@@ -21,7 +21,7 @@ def client_address_for_rate_limits(request: HttpRequest) -> str:
     Returns "" if the client has no IP address.
     """
     try:
-        found = parse_ip_address(str(request.META.get("REMOTE_ADDR", "")))
+        found = parse_ip_address_or_raise(str(request.META.get("REMOTE_ADDR", "")))
     except ValueError:
         return ""
     if isinstance(found, IPv4Address):

@@ -76,7 +76,7 @@ def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
     return [{"field": path, "code": str(getattr(detail, "code", "invalid")), "message": str(detail)}]
 
 
-def error_response(error: errors.ApiError) -> JsonResponse:
+def django_error_response(error: errors.ApiError) -> JsonResponse:
     """Error handler for code outside API views: return an API error as a plain Django response with a JSON body."""
     response = JsonResponse(error.response_body(), status=error.status, headers=error.headers)
     response["Content-Length"] = str(len(response.content))

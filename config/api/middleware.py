@@ -15,12 +15,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
 from config import metrics
-from config.api.error_handlers import error_response
+from config.api.error_handlers import django_error_response
 from config.api.errors import Forbidden, PayloadTooLarge
 from config.api.incoming_body import MAX_BODY_BYTES, IncomingBody
 from config.api.request_limits import start_cpu_timer
 from config.api.trace import TRACE_HEADER, start_trace
-from config.api.uploads import max_upload_body_bytes
+from config.api.uploads import max_upload_body_bytes_by_content_type
 
 logger = logging.getLogger("access")
 HTTP_METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
@@ -130,7 +130,7 @@ class RefuseTokenOverPlainHttpMiddleware(MiddlewareMixin):
             "This request came over plain http, so its token was sent unencrypted.",
             suggested_action="Use https, and replace the token: others may have read it.",
         )
-        return error_response(error)
+        return django_error_response(error)
 
 
 class BodyLimitMiddleware(MiddlewareMixin):
@@ -148,10 +148,10 @@ class BodyLimitMiddleware(MiddlewareMixin):
         """
         page_takes_files = getattr(view, "takes_files", False)  # the page refuses long bodies itself, in HTML
         takes_files = page_takes_files or request.path == "/media"
-        limit = max_upload_body_bytes(request.content_type or "") if takes_files else MAX_BODY_BYTES
+        limit = max_upload_body_bytes_by_content_type(request.content_type or "") if takes_files else MAX_BODY_BYTES
         declared = request.META.get("CONTENT_LENGTH") or ""
         if declared.isdigit() and int(declared) > limit and not page_takes_files:
-            return error_response(PayloadTooLarge())
+            return django_error_response(PayloadTooLarge())
         source = request.META["wsgi.input"]
         if isinstance(source, IncomingBody):
             source.limit = limit

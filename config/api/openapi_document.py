@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from drf_spectacular.generators import SchemaGenerator
 
-from config.api.error_handlers import error_response
+from config.api.error_handlers import django_error_response
 from config.api.errors import ServiceUnavailable
 from config.api.request_limits import WebThreadLimit
 from config.api.views import require_safe_with_json_error
@@ -48,7 +48,7 @@ def serve_openapi_document(request: HttpRequest) -> HttpResponse:
     try:
         body, etag = openapi_bytes_and_etag()
     except ServiceUnavailable as error:
-        return error_response(error)
+        return django_error_response(error)
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified(headers={"ETag": etag})
     return HttpResponse(body, content_type="application/json", headers={"ETag": etag, "Cache-Control": "max-age=60"})

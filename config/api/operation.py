@@ -87,7 +87,7 @@ class Operation:
     def query_serializer_class(self) -> type[QuerySerializer]:
         return DryRunQuery if self.preview and self.query is QuerySerializer else self.query
 
-    def is_audited_write(self, method: str) -> bool:
+    def counts_as_write_by_method(self, method: str) -> bool:
         """Return whether requests to an API operation by this HTTP method count as writes; False for public operations."""
         return self.writes and not self.access.public and (method not in SAFE_METHODS or self.preview is not None)
 
@@ -183,7 +183,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
             with accept_only_plan_with_hash(plan_hash) as call.plan_of_request:
                 return _answer(call, functools.partial(method, call, **path), key)
         except Exception as error:
-            if declared.audited_read or declared.is_audited_write(request.method or ""):
+            if declared.audited_read or declared.counts_as_write_by_method(request.method or ""):
                 dry_run = call.dry_run if call else asks_for_dry_run(declared, request, spool)
                 import_string(settings.REFUSAL_RECORDER)(caller=caller, operation=declared.name, error=error, dry_run=dry_run)
             raise

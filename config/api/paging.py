@@ -86,13 +86,13 @@ def paginate_with_scan_limit(
 
 def paginate_earliest_first(queryset: QuerySet[Row], *, field: str, limit: int, cursor: str | None = None) -> Page[Row]:
     """Return one page of a list, earliest first by a time field and then by id: the rows that follow the request's cursor."""
-    if after := decode_earliest_first_cursor(cursor, queryset.model):
+    if after := decode_earliest_first_cursor_or_none(cursor, queryset.model):
         at, pk = after
         queryset = queryset.filter(Q(**{f"{field}__gt": at}) | Q(**{field: at, "pk__gt": pk}))
     return page_of_rows_earliest_first(list(queryset.order_by(field, "pk")[: limit + 1]), field=field, limit=limit)
 
 
-def decode_earliest_first_cursor(cursor: str | None, model: type[Model]) -> tuple[datetime, str] | None:
+def decode_earliest_first_cursor_or_none(cursor: str | None, model: type[Model]) -> tuple[datetime, str] | None:
     """Decode the cursor of a list sorted by time and id: return the time and the id after which the page begins, or None.
 
     Raises ValidationFailed for a bad cursor.

@@ -150,12 +150,12 @@ def rate_limiter_for_redis_url(redis_url: str) -> SharedLimiter | LocalLimiter:
 
 def count_or_raise_rate_limited(*buckets: Bucket) -> None:
     """Count what a service does in each of these rate limit buckets; if one is full, count nothing and raise RateLimited."""
-    verdict = count_request_for_rate_limits(*buckets)
+    verdict = count_request_unless_rate_limited(*buckets)
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
 
 
-def count_request_for_rate_limits(*buckets: Bucket) -> RateLimitVerdict:
+def count_request_unless_rate_limited(*buckets: Bucket) -> RateLimitVerdict:
     """Count a request in all these rate limit buckets, or in none if one is full; return whether it is allowed.
 
     Raises nothing: the caller has to refuse the request.

@@ -2,8 +2,8 @@
 
 A web process has few threads (WEB_THREADS), and a request that waits for another server occupies one of them. Each kind of
 waiting has a `WebThreadLimit`: a maximum for the process and a lower one for each workspace. A request over the limit is
-refused at once and can be retried. `limit_outbound_requests` also sets a deadline for all outbound requests of its block, and
-`check_cpu_time` limits the CPU time of one request.
+refused at once and can be retried. `limit_outbound_threads_and_seconds` also sets a deadline for all outbound requests of
+its block, and `check_cpu_time` limits the CPU time of one request.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ operator_server_thread_limit = WebThreadLimit(settings.WEB_THREADS // 4)
 
 
 @contextlib.contextmanager
-def limit_outbound_requests(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
+def limit_outbound_threads_and_seconds(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
     """Return a context manager that limits outbound requests: how many threads wait for them, and for how many seconds.
 
     The current thread counts against the limit; all requests of the block together must end within OUTBOUND_SECONDS.

@@ -72,7 +72,7 @@ _EXAMPLE_DETAILS = {
 
 def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     """For the OpenAPI schema: return the error codes, each once, that an operation can answer to this HTTP method."""
-    writes = declared.is_audited_write(method)
+    writes = declared.counts_as_write_by_method(method)
     if declared.access.operator:
         sent = ("UNSUPPORTED_MEDIA_TYPE",) if writes else ()
         previewed = ("PLAN_CHANGED",) if declared.preview else ()

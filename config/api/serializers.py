@@ -134,7 +134,7 @@ def dry_run_serializer_class(
     members: dict[str, Any] = {
         "dry_run": serializers.BooleanField(help_text="Always true."),
         "operation": serializers.CharField(help_text="The operation that was previewed, such as `agents.create`."),
-        "request": (request or DryRunRequestWithoutFields)(help_text="The input with all defaults resolved."),
+        "request": (request or EmptyRequestEchoSerializer)(help_text="The input with all defaults resolved."),
         "plan_hash": serializers.CharField(help_text="Send it as `Plan-Hash`, so that exactly this is done or nothing."),
         **{key: serializer() for key, serializer in would.items()},
         "unchecked": serializers.ListField(
@@ -169,5 +169,5 @@ def _without_id(serializer: type[serializers.Serializer]) -> type[serializers.Se
 
 @extend_schema_field({"type": "object", "additionalProperties": False})
 @extend_schema_serializer(component_name="EmptyRequest")
-class DryRunRequestWithoutFields(serializers.Serializer):
+class EmptyRequestEchoSerializer(serializers.Serializer):
     """The field `request` in dry-run responses of operations that take no input: an empty object."""

@@ -16,7 +16,7 @@ from python_multipart.multipart import MultipartParser
 
 from config.api import errors
 from config.api.request_body import parse_json
-from config.api.uploads import FILE_PART, JSON_CONTENT_TYPE, MULTIPART_CONTENT_TYPE, UploadInProgress, UploadTempFiles
+from config.api.uploads import FILE_PART, JSON_CONTENT_TYPE, MULTIPART_CONTENT_TYPE, FileBeingReceived, UploadTempFiles
 
 MAX_FIELD_BYTES = 65_536
 MAX_HEADER_BYTES = 1024
@@ -92,7 +92,7 @@ class _Form:
         self._spool = spool
         self._parts = 0
         self._name = ""
-        self._part: _Text | UploadInProgress
+        self._part: _Text | FileBeingReceived
 
     def parser(self, boundary: bytes) -> MultipartParser:
         """Return a multipart parser for an upload's request body, which adds each parsed form field to `fields`."""
@@ -139,7 +139,7 @@ class _Form:
         if name in self.fields:
             raise errors.ValidationFailed.for_field(name, "This field is given more than once.", "repeated")
         self._name = name
-        self._part = self._spool.begin_upload(filename or "") if name == FILE_PART else _Text(name)
+        self._part = self._spool.temporary_upload_file(filename or "") if name == FILE_PART else _Text(name)
 
     def _parameter(self, name: str) -> str | None:
         """Return a parameter, such as `filename`, of a Content-Disposition header in a multipart upload, or None."""

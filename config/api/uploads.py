@@ -42,7 +42,7 @@ MAX_BASE64_LENGTH = 4 * -(-MAX_BASE64_FILE_BYTES // 3)
 OTHER_FIELDS_BYTES = 1_000_000  # allowance for the other fields of a form or JSON body
 
 
-def max_upload_body_bytes(content_type: str) -> int:
+def max_upload_body_bytes_by_content_type(content_type: str) -> int:
     """Return how many bytes the whole request body of an uploaded file may have, for this content type."""
     file_bytes = max(settings.MEDIA_MAX_BYTES.values()) if content_type == MULTIPART_CONTENT_TYPE else MAX_BASE64_LENGTH
     return file_bytes + OTHER_FIELDS_BYTES
@@ -87,7 +87,7 @@ class ReceivedFile:
         return cls(path, filename, path.stat().st_size, digest)
 
 
-class UploadInProgress:
+class FileBeingReceived:
     """A file in a request's body that is written to disk as it arrives; its first bytes determine its size limit."""
 
     def __init__(self, file: IO[bytes], filename: str, max_bytes_by_path: Callable[[Path | None], int]) -> None:
@@ -147,7 +147,7 @@ class UploadTempFiles(contextlib.ExitStack[None]):
         self.is_form = False
         self._most_bytes = max_bytes_by_path
 
-    def begin_upload(self, filename: str) -> UploadInProgress:
+    def temporary_upload_file(self, filename: str) -> FileBeingReceived:
         """Begin to write an upload to a new temporary file, which is deleted when the `with` block ends.
 
         Raises TypeError if the operation takes no files.
@@ -158,11 +158,11 @@ class UploadTempFiles(contextlib.ExitStack[None]):
             file = tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR, prefix="upload-", delete=False)  # noqa: SIM115
         self.callback(Path(file.name).unlink, missing_ok=True)
         self.callback(file.close)
-        return UploadInProgress(file, filename, self._most_bytes)
+        return FileBeingReceived(file, filename, self._most_bytes)
 
     def write_temp_file(self, content: bytes, filename: str) -> ReceivedFile:
         """Write `content` to a temporary file, and return that file as a ReceivedFile."""
-        file = self.begin_upload(filename)
+        file = self.temporary_upload_file(filename)
         file.write(content)
         return file.finish()
 
@@ -229,7 +229,7 @@ class DiscardFilesUploadHandler(FileUploadHandler):
 def allow_file_uploads_in_request(request: HttpRequest) -> None:
     """Accept uploaded files in this request; call this before the body is read. Raises PayloadTooLarge."""
     declared = request.META.get("CONTENT_LENGTH") or "0"
-    if not declared.isdecimal() or int(declared) > max_upload_body_bytes(MULTIPART_CONTENT_TYPE):
+    if not declared.isdecimal() or int(declared) > max_upload_body_bytes_by_content_type(MULTIPART_CONTENT_TYPE):
         raise errors.PayloadTooLarge(
             gettext_noop("The files are larger than can be sent at once."),
             suggested_action=gettext_noop("Send fewer or smaller files."),

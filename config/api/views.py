@@ -16,7 +16,7 @@ from rest_framework.viewsets import ViewSet
 
 from config.api import rate_limit
 from config.api.caller import Caller
-from config.api.error_handlers import error_response
+from config.api.error_handlers import django_error_response
 from config.api.errors import MethodNotAllowed, RateLimited, Unauthenticated
 from config.api.operation import Operation
 from config.api.rendering import FastJsonRenderer
@@ -63,7 +63,7 @@ class OperationViewSet(ViewSet):
         if caller.kind == "claim" and not (self.declared_operation and self.declared_operation.access.claim_token):
             raise Unauthenticated("A claim token can only be used for POST /agents/claim.")
         try:
-            self.rate_limit_headers = enforce_rate_limits(caller, request.META["wsgi.input"])
+            self.rate_limit_headers = enforce_rate_limits_and_return_headers(caller, request.META["wsgi.input"])
         except RateLimited as error:
             self.rate_limit_headers = error.headers
             raise
@@ -75,14 +75,14 @@ class OperationViewSet(ViewSet):
         return response
 
 
-def enforce_rate_limits(caller: Caller, body: Any) -> dict[str, str]:
+def enforce_rate_limits_and_return_headers(caller: Caller, body: Any) -> dict[str, str]:
     """Count a request to an OperationViewSet and return the RateLimit headers of its response. Raises RateLimited.
 
     A request that the server runs twice, because its `body` had not arrived, counts once.
     """
     notes = getattr(body, "notes", {})
     if "rate_limit" not in notes:
-        notes["rate_limit"] = rate_limit.count_request_for_rate_limits(*_buckets(caller))
+        notes["rate_limit"] = rate_limit.count_request_unless_rate_limited(*_buckets(caller))
     verdict = notes["rate_limit"]
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
@@ -109,6 +109,6 @@ def require_safe_with_json_error(view: Callable[..., HttpResponseBase]) -> Calla
     def answer(request: HttpRequest, **named: str) -> HttpResponseBase:
         if request.method in ("GET", "HEAD"):
             return view(request, **named)
-        return error_response(MethodNotAllowed(headers={"Allow": "GET, HEAD"}))
+        return django_error_response(MethodNotAllowed(headers={"Allow": "GET, HEAD"}))
 
     return answer

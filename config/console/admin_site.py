@@ -23,7 +23,7 @@ from billing.services import ReconciliationResult, reconcile_billing_for_operato
 from billing.subscription_plans import has_payment_processor
 from config.console import retention_run, status
 from config.console.find import find_rows
-from config.console.late_posts import late_posts
+from config.console.late_posts import late_targets
 from config.console.operators.sign_in import CodeStep, PasswordStep, SecondFactorSetUpStep, satisfies_second_factor_rule
 from config.console.statement import show_month_statement
 from config.db.ids import PrefixedIdField
@@ -48,7 +48,7 @@ MAX_SEARCH_LENGTH = 200
 MAX_TRACE_ROWS = 20  # rows that a trace's page shows of each
 
 
-class AuditedAdmin(ModelAdmin):
+class AuditedAdminMixin(ModelAdmin):
     """Mixin that the console's admin site adds to all its tables: it audits each addition, change and deletion.
 
     Django's own log describes the row in English, whatever the operator's language: some rows of libraries translate theirs.
@@ -72,7 +72,7 @@ class AuditedAdmin(ModelAdmin):
 
 
 class OperatorConsole(admin.AdminSite):
-    """The admin site of operators, which writes every change to the audit log (by adding AuditedAdmin to all its tables)."""
+    """The admin site of operators, which audits every change by adding AuditedAdminMixin to all its tables."""
 
     site_header = site_title = _("Operators' console")
     index_title = _("Service status")
@@ -80,7 +80,7 @@ class OperatorConsole(admin.AdminSite):
     enable_nav_sidebar = False  # wide tables need the space
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        audited = type(f"Audited{(admin_class or ModelAdmin).__name__}", (AuditedAdmin, admin_class or ModelAdmin), {})
+        audited = type(f"Audited{(admin_class or ModelAdmin).__name__}", (AuditedAdminMixin, admin_class or ModelAdmin), {})
         super().register(model_or_iterable, audited, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
@@ -163,7 +163,7 @@ class OperatorConsole(admin.AdminSite):
         if not self._registry[PostTarget].has_view_permission(request):
             raise PermissionDenied
         now = timezone.now()
-        shown = {"title": gettext("Late posts"), "late": late_posts(now), "now": now}
+        shown = {"title": gettext("Late posts"), "late": late_targets(now), "now": now}
         return TemplateResponse(request, "admin/late_posts.html", {**self.each_context(request), **shown})
 
     def run_retention(self, request: HttpRequest) -> HttpResponse:

@@ -44,7 +44,7 @@ class LatePost:
     reason: str
 
 
-def late_posts(now: datetime) -> list[LatePost]:
+def late_targets(now: datetime) -> list[LatePost]:
     """Return the post targets that are late, for a page of the console: the most overdue first, at most 200.
 
     Looks at the thousand earliest due targets of each platform, and at targets of the last 30 days that are unconfirmed.

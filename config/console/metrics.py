@@ -13,7 +13,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from config.api.error_handlers import error_response
+from config.api.error_handlers import django_error_response
 from config.api.errors import ApiError
 from config.api.views import require_safe_with_json_error
 from config.console import status
@@ -26,7 +26,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     try:
         require_admin_token(request)
     except ApiError as error:
-        return error_response(error)
+        return django_error_response(error)
     registry = CollectorRegistry()
     MultiProcessCollector(registry)
     registry.register(DatabaseCollector())

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from auditlog.csv_export import stream_lines_as_csv
+from auditlog.csv_export import streamed_csv_response
 from billing.caps import UtcMonth
 from billing.month_statement import STATEMENT_COLUMNS, build_month_statement, statement_csv_lines
 from billing.services import propose_correction
@@ -61,7 +61,7 @@ def show_month_statement(site: AdminSite, request: HttpRequest, workspace_id: st
 
 def _csv(statement: Any) -> StreamingHttpResponse:
     name = f"statement-{statement.workspace.pk}-{statement.month:%Y-%m}"
-    return stream_lines_as_csv(statement_csv_lines(statement), name, STATEMENT_COLUMNS)
+    return streamed_csv_response(statement_csv_lines(statement), name, STATEMENT_COLUMNS)
 
 
 def _propose(request: HttpRequest, workspace: Workspace, month: date, entered: dict[str, Any]) -> bool:

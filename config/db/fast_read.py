@@ -57,11 +57,11 @@ def read_rows(sql: str, params: Sequence[Any], converters: ColumnConverters) -> 
     if not converters:
         return rows
     converted = [list(row) for row in rows]
-    convert_columns(converted, converters)
+    convert_columns_in_place(converted, converters)
     return converted
 
 
-def convert_columns(rows: Iterable[list[Any]], converters: ColumnConverters) -> None:
+def convert_columns_in_place(rows: Iterable[list[Any]], converters: ColumnConverters) -> None:
     """Convert the columns of rows of a fast read, in place, to Python values."""
     connection = connections[DEFAULT_DB_ALIAS]
     for row in rows:

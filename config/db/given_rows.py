@@ -35,7 +35,7 @@ class GivenRowsTable:
 
     def sql(self, count: int) -> str:
         """Return the SQL of the table of given rows, whose parameters are `parameters(rows)` for so many rows."""
-        if is_sent_as_json(count):
+        if sends_rows_as_json(count):
             types = (field.db_type(connection) for field in self._fields)
             columns = ", ".join(f"{name} {kind}" for name, kind in zip(self.names, types, strict=True))
             return f"given AS (SELECT * FROM json_to_recordset(%s::json) AS document ({columns}))"  # noqa: S608
@@ -47,7 +47,7 @@ class GivenRowsTable:
 
     def parameters(self, rows: Sequence[Sequence[Any]]) -> list[Any]:
         """Return the parameters for given rows of values, which have the order of the names."""
-        document = is_sent_as_json(len(rows))
+        document = sends_rows_as_json(len(rows))
         conversions = self._for_document if document else self._for_values
         converted = [
             [
@@ -62,7 +62,7 @@ class GivenRowsTable:
         return [_json([dict(zip(names, row, strict=True)) for row in converted])]
 
 
-def is_sent_as_json(count: int) -> bool:
+def sends_rows_as_json(count: int) -> bool:
     """Return whether so many given rows are sent to the database as one JSON document."""
     return count > 1 and connection.vendor == "postgresql"
 

@@ -18,7 +18,7 @@ from typing import Any
 from django.db import DataError, connection, models, transaction
 
 from config.db.fast_read import cursor_for_prepared_statements, in_list_condition, list_parameter, quoted_column
-from config.db.given_rows import GivenRowsTable, is_sent_as_json
+from config.db.given_rows import GivenRowsTable, sends_rows_as_json
 
 ROWS_PER_STATEMENT = 500
 _DIVISION_BY_ZERO = "22012"
@@ -64,7 +64,7 @@ def build_counter_upsert_write(counter: models.Model, key: Sequence[str], amount
     return Write(plain.sql.replace(" RETURNING", conflict), plain.params, 1, may_fail=False)
 
 
-def build_existing_counter_add_write(
+def build_limited_counter_add_write(
     counter: models.Model,
     key: Sequence[str],
     amounts: Mapping[str, int],
@@ -88,7 +88,7 @@ def build_existing_counter_add_write(
     return Write(sql, params, 1 if limits is not None else None, subject, may_fail=limits is not None)
 
 
-def build_delete_write(model: type[models.Model], field: str, values: Sequence[str]) -> Write:
+def build_delete_by_field_values_write(model: type[models.Model], field: str, values: Sequence[str]) -> Write:
     """Return the Write that deletes the rows whose field has one of these values, if there are any."""
     table, key = _quoted(model._meta.db_table), _quoted(str(model._meta.pk.column))
     condition = in_list_condition(quoted_column(model._meta.get_field(field)))
@@ -96,7 +96,7 @@ def build_delete_write(model: type[models.Model], field: str, values: Sequence[s
     return Write(sql, [list_parameter(values)], None, may_fail=False)
 
 
-def write_together(writes: Sequence[Write]) -> Write | None:
+def write_all_or_return_failed(writes: Sequence[Write]) -> Write | None:
     """Run all writes or none; return None, or the first write that affects another number of rows than it must.
 
     No two writes may concern the same row. They run in their order, so that concurrent calls lock rows in one order.
@@ -129,12 +129,12 @@ def write_together(writes: Sequence[Write]) -> Write | None:
 def _first_failed(writes: Sequence[Write]) -> Write | None:
     """Run writes one after another until one of them affects another number of rows than it must; return that one."""
     for write in writes:
-        if len(run_write(write)) != write.rows and write.rows is not None:
+        if len(run_write_returning_column(write)) != write.rows and write.rows is not None:
             return write
     return None
 
 
-def run_write(write: Write) -> list[Any]:
+def run_write_returning_column(write: Write) -> list[Any]:
     """Run one Write and return the values of its only column, for the rows that it has affected."""
     with cursor_for_prepared_statements() as cursor:
         cursor.execute(write.sql, write.params)
@@ -162,7 +162,7 @@ def _insert(rows: Sequence[models.Model]) -> Write:
     model = type(rows[0])
     fields, columns = _columns(model)
     values = [[field.pre_save(row, True) for field in fields] for row in rows]
-    sql = _insert_sql(model, 2 if is_sent_as_json(len(rows)) else len(rows))
+    sql = _insert_sql(model, 2 if sends_rows_as_json(len(rows)) else len(rows))
     return Write(sql, columns.parameters(values), len(rows), may_fail=False)
 
 
@@ -170,7 +170,7 @@ def _insert(rows: Sequence[models.Model]) -> Write:
 def _insert_sql(model: type[models.Model], count: int) -> str:
     _, columns = _columns(model)
     names, table = ", ".join(columns.names), _quoted(model._meta.db_table)
-    if is_sent_as_json(count):
+    if sends_rows_as_json(count):
         sql = f"WITH {columns.sql(count)} INSERT INTO {table} ({names}) SELECT {names} FROM given"  # noqa: S608
     else:
         sql = f"INSERT INTO {table} ({names}) {columns.values_sql(count)}"

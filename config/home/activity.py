@@ -101,7 +101,7 @@ class Activity:
     post_group_id: str  # "" unless it was done once, and to a post
 
 
-def recent_activity(entries: Iterable[AuditEntry], *, limit: int) -> list[Activity]:
+def activity_of_audit_entries(entries: Iterable[AuditEntry], *, limit: int) -> list[Activity]:
     """Return audit entries, which are sorted newest first, as at most `limit` sentences for the home page."""
     rows = list(entries)
     names = _names_of_actors(rows)

@@ -30,7 +30,7 @@ def agent_mode_choices(*modes: AgentMode) -> list[tuple[str, SafeString]]:
     return [(mode, format_html_lazy("<span><strong>{}</strong><br>{}</span>", *MODE_LABELS[mode])) for mode in modes]
 
 
-class AgentNameAndAccountsForm(forms.Form):
+class BaseAgentForm(forms.Form):
     """The dashboard form fields that all forms of an agent share: its name, and the accounts that it may be limited to."""
 
     name = forms.CharField(
@@ -64,7 +64,7 @@ class AgentNameAndAccountsForm(forms.Form):
         return typed["accounts"] if typed["accounts_from"] == CHOSEN_ACCOUNTS else None
 
 
-class AgentForm(AgentNameAndAccountsForm):
+class AgentForm(BaseAgentForm):
     """The dashboard form to create or change an agent. `accounts` are the social media accounts that it may be limited to.
 
     `agent` is the agent to change.
@@ -137,7 +137,7 @@ class AgentForm(AgentNameAndAccountsForm):
         }
 
     @property
-    def arguments_for_update_agent(self) -> dict[str, Any]:
+    def changed_arguments_for_update_agent(self) -> dict[str, Any]:
         """Return the changed values of the dashboard's agent form as keyword arguments for `update_agent`."""
         inputs = {"account_allowlist": {"accounts_from", "accounts"}, "monthly_spend_cap_cents": {"monthly_spend"}}
         changed = set(self.changed_data)

@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 
 from agents import selectors, services
 from agents.models import KEY_ROTATION_OVERLAP_HOURS, Agent, ApiKey
-from agents.oauth.addresses import MCP_PATH, resource_url_at
+from agents.oauth.addresses import MCP_PATH, resource_url_of_path
 from agents.oauth.grants import end_grant_of_agent
 from auditlog.selectors import audit_entries_of_workspace
 from billing.caps import SpendCapStatus
-from billing.selectors import AgentPostCounts, agent_post_counts
+from billing.selectors import AgentPostCounts, day_and_month_post_counts_of_agent
 from billing.usage_selectors import agent_month_usage
 from config.api.caller import AgentMode, require_access, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
@@ -26,7 +26,13 @@ from posts.dashboard.account_marks import AccountMarks
 from posts.selectors import search_posts
 from posts.services import cancel_post
 from posts.states import GroupStatus
-from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
+from workspaces.workspace_page import (
+    WorkspacePage,
+    add_api_error_to_form,
+    record_refused_write,
+    run_once_per_submission,
+    workspace_page,
+)
 
 CREATE, UPDATE = "agents.create", "agents.update"
 SHOWN_POSTS, SHOWN_ENTRIES, SHOWN_KEYS = 5, 10, 5
@@ -44,7 +50,7 @@ def agent_list(page: WorkspacePage) -> HttpResponse:
         "home/agents.html",
         agents=found.rows,
         next_cursor=found.next_cursor,
-        mcp_url=resource_url_at(MCP_PATH),
+        mcp_url=resource_url_of_path(MCP_PATH),
         now=timezone.now(),
     )
 
@@ -73,7 +79,7 @@ def show_form_or_create_agent(page: WorkspacePage) -> HttpResponse:
 
     try:
         _check_webhook_host(page, form.arguments_for_create_agent)
-        agent_id, repeated = submit_once(page, CREATE, create)
+        agent_id, repeated = run_once_per_submission(page, CREATE, create)
     except ApiError as error:
         _add_refusal(page, CREATE, form, error)
         return page.render("home/agent_new.html", form=form, status=error.status)
@@ -93,17 +99,17 @@ def show_form_or_create_agent(page: WorkspacePage) -> HttpResponse:
 @workspace_page("GET", "POST", operation=UPDATE)
 def show_or_save_agent_settings(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page: show an agent with its usage, posts, keys and log; a POST saves its settings."""
-    found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    found = selectors.agent_with_key_and_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     form = AgentForm(page.request.POST or None, agent=found, accounts=account_choices(page, found.account_allowlist or ()))
     if page.request.method != "POST":
         return _render_agent(page, found, form)
     if not form.is_valid():
         return _render_agent(page, found, form, status=422)
-    if not form.arguments_for_update_agent:
+    if not form.changed_arguments_for_update_agent:
         return page.success_redirect(_("Nothing was changed."), "agent", agent_id=found.id)
     try:
-        _check_webhook_host(page, form.arguments_for_update_agent)
-        services.update_agent(caller=page.caller, agent_id=found.id, **form.arguments_for_update_agent)
+        _check_webhook_host(page, form.changed_arguments_for_update_agent)
+        services.update_agent(caller=page.caller, agent_id=found.id, **form.changed_arguments_for_update_agent)
     except ApiError as error:
         _add_refusal(page, UPDATE, form, error)
         return _render_agent(page, found, form, status=error.status)
@@ -113,14 +119,14 @@ def show_or_save_agent_settings(page: WorkspacePage, agent_id: str) -> HttpRespo
 @workspace_page("POST", operation="agents.rotate_key")
 def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page of an agent: rotate its API key and show the new one once; the old one works for some more hours."""
-    found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    found = selectors.agent_with_key_and_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     issued: list[services.AgentKeyRotation] = []
 
     def issue() -> ApiKey:
         issued.append(services.rotate_key(caller=page.caller, agent_id=found.id))
         return issued[0].api_key
 
-    repeated = submit_once(page, "agents.rotate_key", issue)[1]
+    repeated = run_once_per_submission(page, "agents.rotate_key", issue)[1]
     if repeated:
         return page.success_redirect(_("This key was already issued and shown."), "agent", agent_id=found.id)
     [rotated] = issued
@@ -141,7 +147,7 @@ def limit_agent_to_dry_runs(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
     An agent that is already stopped or revoked may still have scheduled posts.
     """
-    found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    found = selectors.agent_with_key_and_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     if found.status == Agent.Status.ACTIVE and found.default_mode != AgentMode.DRY_RUN:
         services.update_agent(caller=page.caller, agent_id=found.id, default_mode=AgentMode.DRY_RUN)
     messages = [_("%(agent)s is stopped.") % {"agent": found.name}]
@@ -153,7 +159,7 @@ def limit_agent_to_dry_runs(page: WorkspacePage, agent_id: str) -> HttpResponse:
 @workspace_page("POST", operation="agents.revoke")
 def revoke_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page of an agent: revoke the agent and its API keys for ever."""
-    found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    found = selectors.agent_with_key_and_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     services.revoke_agent(caller=page.caller, agent_id=found.id)
     return page.success_redirect(_("%(agent)s is revoked. Its keys no longer work.") % {"agent": found.name}, "agents")
 
@@ -161,7 +167,7 @@ def revoke_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
 @workspace_page("POST", operation="oauth.end_grant")
 def end_oauth_access_of_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page of an agent that an OAuth client acts as: end the client's access."""
-    found = selectors.agent_with_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    found = selectors.agent_with_key_and_last_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     end_grant_of_agent(caller=page.caller, agent_id=found.id)
     return page.success_redirect(
         _("The connection has ended. The program has no access any more."), "agent", agent_id=found.id
@@ -196,7 +202,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
     posts = search_posts(caller=caller, workspace_id=workspace_id, agent_id=found.id, limit=SHOWN_POSTS)
     marks = AccountMarks(page)
     keys = selectors.latest_keys_of_agent(caller=caller, agent=found, limit=SHOWN_KEYS) if page.may_manage else []
-    counts = agent_post_counts(agent_id=found.id, at=now)
+    counts = day_and_month_post_counts_of_agent(agent_id=found.id, at=now)
     _add_usage_to_help_texts(form, usage.spend_cap, counts)
     return page.render(
         "home/agent.html",
@@ -204,7 +210,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
         form=form,
         usage=usage,
         bar=_budget_bar(
-            usage.spend_cap.spent_cents, usage.spend_cap.reserved_cents, usage.spend_cap.cap_plus_free_credit_cents
+            usage.spend_cap.spent_cents, usage.spend_cap.reserved_cents, usage.spend_cap.spend_limit_cents_or_none
         ),
         counts=counts,
         posts=[(post, marks.marks_of_post(post.targets)) for post in posts.rows],

@@ -13,15 +13,15 @@ from django.utils.translation import ngettext
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform_label
-from accounts.selectors import accounts_to_reconnect
+from accounts.selectors import accounts_to_reconnect_now_or_soon
 from agents.models import ApiKey
 from billing.caps import SpendCapStatus
 from config.db.ids import lowest_id_at
 from config.notices.models import NoticeChannel
 from config.pages.templatetags.dashboard import money
-from posts.dashboard.account_marks import MarkedTarget
+from posts.dashboard.account_marks import HasPlatformAndAccountId
 from posts.models import PostGroup
-from posts.selectors import groups_prefetching_targets, missed_post_ids
+from posts.selectors import groups_prefetching_targets, recently_missed_post_ids
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.workspace_page import WorkspacePage
@@ -51,18 +51,18 @@ class NeedForAttention:
     state: str
     sentence: str
     address: str
-    targets: Iterable[MarkedTarget] = ()
+    targets: Iterable[HasPlatformAndAccountId] = ()
     at: datetime | None = None
     state_in_words: str = ""
 
 
 def needs_for_attention(page: WorkspacePage, cap: SpendCapStatus) -> list[NeedForAttention]:
     """Return what needs a person in the workspace, first what keeps posts from being published."""
-    missed = missed_post_ids(workspace_id=page.workspace.id)
+    missed = recently_missed_post_ids(workspace_id=page.workspace.id)
     groups = groups_prefetching_targets().filter(workspace=page.workspace, status__in=GROUP_STATUSES_NEEDING_A_PERSON)
     waiting = list(groups.exclude(pk__in=missed).order_by("-pk")[:SHOWN_POSTS])
     before = timezone.now() + timedelta(days=DAYS_BEFORE_END)
-    accounts = list(accounts_to_reconnect(workspace_id=page.workspace.id, before=before)[:SHOWN_ACCOUNTS])
+    accounts = list(accounts_to_reconnect_now_or_soon(workspace_id=page.workspace.id, before=before)[:SHOWN_ACCOUNTS])
     return [
         *(_lost_account(page, account) for account in accounts if account.status != ConnectedAccount.Status.ACTIVE),
         *_missed_posts(page, len(missed)),
@@ -180,7 +180,7 @@ def _ending_keys(page: WorkspacePage) -> Iterator[NeedForAttention]:
 
 def _budget(page: WorkspacePage, cap: SpendCapStatus) -> Iterator[NeedForAttention]:
     """Yield a need for attention if the month's budget is nearly spent."""
-    limit, used = cap.cap_plus_free_credit_cents or 0, cap.spent_cents + cap.reserved_cents
+    limit, used = cap.spend_limit_cents_or_none or 0, cap.spent_cents + cap.reserved_cents
     if limit and used >= NEARLY_SPENT * limit:
         sentence = _("%(used)s of this month's %(limit)s is spent or reserved.") % {
             "used": money(used),

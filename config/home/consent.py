@@ -23,9 +23,9 @@ from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 from agents.models import OAuthGrant
 from agents.oauth import device_authorizations, server
 from agents.oauth.grants import RequestedAccess, allow_client_to_act_as_agent
-from agents.oauth.redirect_uris import RedirectUri, parse_redirect_uri
+from agents.oauth.redirect_uris import RedirectUri, parse_redirect_uri_or_none
 from agents.oauth.views import device_authorization_endpoint
-from agents.selectors import agents_of_client
+from agents.selectors import active_agents_of_client
 from auditlog.services import record_entry
 from config.api import rate_limit
 from config.api.caller import require_recent_sign_in
@@ -41,14 +41,14 @@ from workspaces.workspace_page import (
     api_error_page,
     caller_of_request,
     record_refused_write,
-    submit_once,
+    run_once_per_submission,
 )
 
 ALLOW_OPERATION = "oauth.allow"
 ENTERED_CODES_PER_MINUTE = 10  # for each person, so that nobody can guess the codes of others
 
 
-class DecisionHandler(Protocol):
+class ConsentDecisionResponder(Protocol):
     """Tells an OAuth client the decision on the consent page: `allow` also creates the agent, `deny` only answers."""
 
     def allow(self, page: WorkspacePage, choices: dict[str, Any]) -> HttpResponse: ...
@@ -77,7 +77,7 @@ def _refused(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
     Anybody can register a client, so a redirect to a website follows only a person's click (RFC 9700, section 4.11.2).
     """
     fatal = isinstance(error, FatalClientError) or error.redirect_uri is None
-    redirect = None if fatal else parse_redirect_uri(error.redirect_uri)
+    redirect = None if fatal else parse_redirect_uri_or_none(error.redirect_uri)
     back = server.error_redirect_url(error.redirect_uri, error, error.state) if redirect else ""
     if redirect and redirect.is_loopback:
         return HttpResponseRedirect(back)
@@ -100,10 +100,10 @@ def begin_device_flow_or_ask_for_code(request: HttpRequest) -> HttpResponse:
 def decide_about_device_code(request: HttpRequest) -> HttpResponse:
     """The consent page of the device flow: what the client with the entered code asks for, and the form to allow it."""
     bucket = rate_limit.Bucket(f"device-code:{request.user.pk}", ENTERED_CODES_PER_MINUTE)
-    if not rate_limit.count_request_for_rate_limits(bucket).allowed:
+    if not rate_limit.count_request_unless_rate_limited(bucket).allowed:
         return api_error_page(request, RateLimited())
     code = request.GET.get("user_code", "")
-    found = device_authorizations.find_undecided_device_authorization(entered_code=code)
+    found = device_authorizations.find_undecided_device_authorization_or_none(entered_code=code)
     if found is None:
         problem = _("This code is not valid, or it has expired. Check it, or let the program show a new one.")
         return render(request, "home/device_code.html", {"code": code, "problem": problem}, status=404)
@@ -133,7 +133,7 @@ class _RedirectDecisionHandler:
             codes.append(code or "")
             return grant
 
-        _, repeated = submit_once(page, ALLOW_OPERATION, create)
+        _, repeated = run_once_per_submission(page, ALLOW_OPERATION, create)
         if repeated:  # the client has its code already
             return page.render("home/consent_done.html", allowed=True)
         return HttpResponseRedirect(server.success_redirect_url(self._requested, codes[0]))
@@ -171,7 +171,7 @@ class _DeviceFlowDecisionHandler:
         return render(request, "home/consent_done.html", {"allowed": False})
 
 
-def _ask(request: HttpRequest, requested: RequestedAccess, decision: DecisionHandler) -> HttpResponse:
+def _ask(request: HttpRequest, requested: RequestedAccess, decision: ConsentDecisionResponder) -> HttpResponse:
     """Show the consent page, or carry out the decision that it sends. Only owners and admins of a workspace can allow."""
     if request.method == "POST" and request.POST.get("decision") != "allow":
         return decision.deny(request)
@@ -196,14 +196,16 @@ def _workspaces_of(request: HttpRequest) -> list[Workspace]:
 
 
 def _consent_page(
-    page: WorkspacePage, workspaces: list[Workspace], requested: RequestedAccess, decision: DecisionHandler
+    page: WorkspacePage, workspaces: list[Workspace], requested: RequestedAccess, decision: ConsentDecisionResponder
 ) -> HttpResponse:
     request, client = page.request, requested.client
-    redirect = parse_redirect_uri(requested.redirect_uri)
+    redirect = parse_redirect_uri_or_none(requested.redirect_uri)
     name = client.name or client.verified_host or (redirect.host if redirect else _("A program"))
     with timezone.override(page.zone):
         # A code of the device flow may come from anybody, so it connects no agent that the person has already.
-        agents = agents_of_client(caller=page.caller, workspace_id=page.workspace.id, client=client) if redirect else []
+        agents = (
+            active_agents_of_client(caller=page.caller, workspace_id=page.workspace.id, client=client) if redirect else []
+        )
         accounts = account_choices(page)
         form = ConsentForm(request.POST or None, accounts=accounts, agents=agents, name=name, zone=page.zone)
         status = 200

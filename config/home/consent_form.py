@@ -17,7 +17,7 @@ from agents.models import Agent
 from agents.oauth.grants import MAX_GRANT_DAYS
 from config.api.caller import AgentMode
 from config.api.fields import MAX_INT64
-from config.home.agent_form import ALL_ACCOUNTS, CHOSEN_ACCOUNTS, AgentNameAndAccountsForm, agent_mode_choices
+from config.home.agent_form import ALL_ACCOUNTS, CHOSEN_ACCOUNTS, BaseAgentForm, agent_mode_choices
 
 DEFAULT_DAYS = 90
 DEFAULT_DOLLARS = "5.00"
@@ -25,7 +25,7 @@ NEW_AGENT = "new"
 FIELDS_OF_NEW_AGENT = ("name", "default_mode", "accounts_from", "accounts", "monthly_spend")
 
 
-class ConsentForm(AgentNameAndAccountsForm):
+class ConsentForm(BaseAgentForm):
     """The consent form for an OAuth client's new agent; it proposes careful values, and requires a last day.
 
     The access ends at the end of that day in the workspace's time zone. `agents` are those as which the client was connected

@@ -10,28 +10,28 @@ from django.utils.translation import gettext as _
 from django.views.defaults import permission_denied as django_permission_denied
 
 from config.api import errors
-from config.api.error_handlers import error_response
+from config.api.error_handlers import django_error_response
 from config.pages.language import PAGE_PATH_PREFIXES, console_path_if_in_console
 from workspaces.workspace_page import api_error_page
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """JSON error for status 400 (handler400), such as for a wrong Host header."""
-    return error_response(errors.MalformedRequest("Invalid Host header or malformed form."))
+    return django_error_response(errors.MalformedRequest("Invalid Host header or malformed form."))
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> Any:
     """Error page or JSON error for status 403 (handler403), depending on the path."""
     if request.path.startswith(PAGE_PATH_PREFIXES):
         return django_permission_denied(request, exception)
-    return error_response(errors.Forbidden())
+    return django_error_response(errors.Forbidden())
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Error page or JSON error for status 404 (handler404), depending on the path."""
     if request.path.startswith(PAGE_PATH_PREFIXES):
         return api_error_page(request, errors.NotFound(_("Page not found.")))
-    return error_response(errors.NotFound())
+    return django_error_response(errors.NotFound())
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -41,7 +41,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         trace_id, console_path = error.response_body()["trace_id"], console_path_if_in_console(request)
         context = {"error": error, "trace_id": trace_id, "user": None, "console_path": console_path}
         return HttpResponse(render_to_string("dashboard/error.html", context), status=error.status)
-    return error_response(error)
+    return django_error_response(error)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
@@ -52,4 +52,4 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
             suggested_action=_("Go back, reload the page and submit the form again."),
         )
         return api_error_page(request, error)
-    return error_response(errors.Forbidden())
+    return django_error_response(errors.Forbidden())

@@ -11,12 +11,12 @@ from django.utils import timezone
 from auditlog import selectors as audit
 from billing.caps import SpendCapStatus
 from billing.selectors import workspace_spend_cap_status
-from config.home.activity import recent_activity
+from config.home.activity import activity_of_audit_entries
 from config.home.attention import NEARLY_SPENT, needs_for_attention
 from config.home.first_steps import first_steps
 from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.calendar import first_posts_of_days_this_week
-from posts.day_lists import upcoming_posts
+from posts.day_lists import next_released_posts
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 SHOWN_UPCOMING = 6
@@ -34,7 +34,7 @@ def workspace_home(page: WorkspacePage) -> HttpResponse:
     entries = audit.audit_entries_of_workspace(caller=page.caller, workspace_id=workspace_id).filter(dry_run=False)
     needs = needs_for_attention(page, cap)
     week = first_posts_of_days_this_week(page, per_day=POSTS_PER_DAY)
-    upcoming = upcoming_posts(caller=page.caller, workspace_id=workspace_id, limit=SHOWN_UPCOMING)
+    upcoming = next_released_posts(caller=page.caller, workspace_id=workspace_id, limit=SHOWN_UPCOMING)
     targets = chain(
         (target for need in needs for target in need.targets),
         (target for day in week for post in day.posts for target in post.targets),
@@ -50,13 +50,13 @@ def workspace_home(page: WorkspacePage) -> HttpResponse:
         upcoming=[(group, marks.marks_of_post(group.targets.all())) for group in upcoming],
         sprite=marks.sprite(),
         spend=_spend(cap),
-        activity=recent_activity(entries[:AUDIT_ENTRIES_READ], limit=SHOWN_ACTIVITY),
+        activity=activity_of_audit_entries(entries[:AUDIT_ENTRIES_READ], limit=SHOWN_ACTIVITY),
     )
 
 
 def _spend(cap: SpendCapStatus) -> dict[str, Any]:
     """Return a workspace's spending this month for its home page: the limit, and how many percent are spent or reserved."""
-    limit = cap.cap_plus_free_credit_cents or 0
+    limit = cap.spend_limit_cents_or_none or 0
     used = cap.spent_cents + cap.reserved_cents
     share = (lambda cents: min(100.0, 100.0 * cents / limit)) if limit else (lambda cents: 100.0 if cents else 0.0)
     return {

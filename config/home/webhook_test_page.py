@@ -14,7 +14,13 @@ from posts import selectors, services
 from posts.content import PostInput, TargetInput
 from posts.dashboard.inputs import validated_page_input
 from posts.serializers.requests import CreatePostSerializer
-from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
+from workspaces.workspace_page import (
+    WorkspacePage,
+    add_api_error_to_form,
+    record_refused_write,
+    run_once_per_submission,
+    workspace_page,
+)
 
 OPERATION = "posts.create"
 TEST_TEXT = "A test of webhooks, sent from the dashboard."
@@ -65,7 +71,9 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
     }
     asked = PostInput.from_request(validated_page_input(CreatePostSerializer, body))
     check_webhook_hosts([webhook_url], page.caller)
-    post_group_id, _ = submit_once(page, OPERATION, lambda: services.create_post(caller=page.caller, post=asked).group)
+    post_group_id, _ = run_once_per_submission(
+        page, OPERATION, lambda: services.create_post(caller=page.caller, post=asked).group
+    )
     return page.redirect(f"{page.url_of_page('webhooks')}?post={post_group_id}&wait=1")
 
 

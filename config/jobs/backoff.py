@@ -14,7 +14,7 @@ from datetime import timedelta
 JITTER = 0.2
 
 
-def retry_pause_from_list(schedule: Sequence[float], failures: int, *, retry_after: float = 0.0) -> timedelta | None:
+def retry_pause_from_list_or_none(schedule: Sequence[float], failures: int, *, retry_after: float = 0.0) -> timedelta | None:
     """Return the backoff after a number of failures from a list of pauses; None if the job is not tried again.
 
     `schedule` lists the pauses in seconds. `retry_after` is the minimum pause, in seconds.

@@ -10,7 +10,7 @@ MAX_QUICK_HOLDERS = 1000
 
 
 @dataclass(frozen=True)
-class JobSlotLimits:
+class ConcurrentJobLimits:
     """The limits on a worker's concurrent jobs: in total, for one quick or one slow account, and for all slow accounts.
 
     Webhook receivers are limited in the same way as accounts.
@@ -30,7 +30,7 @@ class FairShares:
     holders always find free ones.
     """
 
-    def __init__(self, shares: JobSlotLimits) -> None:
+    def __init__(self, shares: ConcurrentJobLimits) -> None:
         self.shares = shares
         self._in_flight: Counter[str] = Counter()
         self._quick: set[str] = set()
@@ -58,7 +58,7 @@ class FairShares:
         room = {holder: self.shares.quick - self._in_flight[holder] for holder in self._quick if self.has_free_slot(holder)}
         return {holder: free for holder, free in room.items() if 4 * free >= self.shares.quick}
 
-    def quick_or_full_holders(self) -> set[str]:
+    def holders_excluded_from_slow_claims(self) -> set[str]:
         """Return the accounts or receivers to exclude from a search for slow jobs: quick ones, and those at their limit."""
         return self._quick | {holder for holder in self._in_flight if not self.has_free_slot(holder)}
 

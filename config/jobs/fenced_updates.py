@@ -18,9 +18,9 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Model
 
-from config.db.given_rows import GivenRowsTable, is_sent_as_json
+from config.db.given_rows import GivenRowsTable, sends_rows_as_json
 from config.db.models import DueRow
-from config.db.writes import ROWS_PER_STATEMENT, Write, run_write
+from config.db.writes import ROWS_PER_STATEMENT, Write, run_write_returning_column
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def apply_fenced_updates(writes: Sequence[FencedUpdate]) -> list[bool]:
     """
     statements = build_fenced_update_writes(writes)
     with transaction.atomic(savepoint=False) if len(statements) > 1 else nullcontext():
-        changed = {pk for statement in statements for pk in run_write(statement)}
+        changed = {pk for statement in statements for pk in run_write_returning_column(statement)}
     for write in writes:
         if write.row.pk in changed:
             write.set_in_memory()
@@ -61,7 +61,7 @@ def apply_fenced_updates(writes: Sequence[FencedUpdate]) -> list[bool]:
 def build_fenced_update_writes(
     updates: Sequence[FencedUpdate], subject: Any = None, *, may_skip: bool = False
 ) -> list[Write]:
-    """Return the SQL statements of fenced updates, which write new values to many rows, for `write_together`.
+    """Return the SQL statements of fenced updates, which write new values to many rows, for `write_all_or_return_failed`.
 
     A row that is not changed makes them fail, unless rows `may_skip`, that is, be skipped.
     """
@@ -83,7 +83,7 @@ def _statement(
     """Return one SQL statement that writes the same fields of many rows and returns the primary keys of the changed rows."""
     model = type(updates[0].row)
     rows = [[update.row.pk, *(getattr(update.row, name) for name in guards), *update.changes.values()] for update in updates]
-    sql = _sql(model, 2 if is_sent_as_json(len(rows)) else len(rows), names, len(states), guards)
+    sql = _sql(model, 2 if sends_rows_as_json(len(rows)) else len(rows), names, len(states), guards)
     return Write(sql, [*_given_rows(model, names, guards).parameters(rows), *states], len(updates), subject)
 
 

@@ -25,7 +25,7 @@ _lock = threading.Lock()
 _silent_until = 0.0
 
 
-def set_wake_function(loop: str, waker: Callable[[], None] | None) -> None:
+def set_worker_loop_wake_function(loop: str, waker: Callable[[], None] | None) -> None:
     """Register a function that wakes up a worker loop of this process; None removes the function."""
     if waker is None:
         _wakers.pop(loop, None)

@@ -34,11 +34,11 @@ class WorkerLoop:
     def run_once(self) -> bool:
         raise NotImplementedError
 
-    def wait_for_current_work(self, seconds: float) -> None:
+    def finish_current_work_and_stop(self, seconds: float) -> None:
         """Wait until the worker loop's current work has ended, after the loop was stopped."""
 
     def start(self) -> None:
-        wake_up.set_wake_function(self.name, self.wake)
+        wake_up.set_worker_loop_wake_function(self.name, self.wake)
         self._thread.start()
 
     def wake(self) -> None:
@@ -47,10 +47,10 @@ class WorkerLoop:
     def stop_and_wait(self, seconds: float) -> None:
         """Stop the worker loop, and wait up to `seconds` until its current work has ended."""
         self.stopping = True
-        wake_up.set_wake_function(self.name, None)
+        wake_up.set_worker_loop_wake_function(self.name, None)
         self.wake()
         self._thread.join(seconds)
-        self.wait_for_current_work(seconds)
+        self.finish_current_work_and_stop(seconds)
 
     def _loop(self) -> None:
         while not self.stopping:

@@ -34,7 +34,7 @@ def shorten_text(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}… [{len(text) - most} more characters]"
 
 
-def content_and_json_within_limit(content: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def content_and_json_cut_to_limit(content: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Return an MCP tool's answer and its JSON text, with long texts cut if the answer would exceed the size limit.
 
     Raises PayloadTooLarge if it is too long even then.
@@ -51,7 +51,7 @@ def content_and_json_within_limit(content: dict[str, Any]) -> tuple[dict[str, An
 
 def tool_result(content: dict[str, Any], *, is_error: bool = False) -> dict[str, Any]:
     """Return the MCP result of a tool call with this answer, also as JSON text. Raises PayloadTooLarge."""
-    content, text = content_and_json_within_limit(content)
+    content, text = content_and_json_cut_to_limit(content)
     return {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": is_error}
 
 

@@ -21,7 +21,7 @@ POLL_MS = 10_000
 TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
 
 
-def client_can_receive_task(rpc: RpcRequest, caller: Caller) -> bool:
+def client_can_handle_approval_task(rpc: RpcRequest, caller: Caller) -> bool:
     """Return whether an MCP client can be given a task, show a person the page that it asks for, and read the post."""
     return rpc.client_supports_tasks and client_can_show_urls(rpc) and (caller.is_user or caller.has_scope("posts.read"))
 

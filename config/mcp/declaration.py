@@ -76,7 +76,7 @@ class Tool:
             raise
 
 
-def workspace_id_of(caller: Caller) -> str:
+def only_workspace_id_of_caller(caller: Caller) -> str:
     """For the declared MCP tools: return the caller's workspace: of its key or, for a person, the only one owned."""
     if caller.workspace_id is not None:
         return caller.workspace_id

@@ -11,7 +11,7 @@ from config.api.caller import Caller
 from config.api.error_handlers import log_and_convert_to_api_error
 from config.mcp.answers import tool_result
 from config.mcp.approval import approval_required_result, client_can_show_urls, is_call_repeated_after_approval_request
-from config.mcp.approval_tasks import TASK_METHODS, client_can_receive_task, run_task_method, task_created_result
+from config.mcp.approval_tasks import TASK_METHODS, client_can_handle_approval_task, run_task_method, task_created_result
 from config.mcp.protocol import (
     CURRENT_REVISION,
     INTERNAL_ERROR,
@@ -81,7 +81,7 @@ def _call_tool(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
     try:
         content = tool.call(caller, rpc.params.get("arguments", {}))
         if (url := content.get("approval_url")) and tool.asks_for_approval and client_can_show_urls(rpc) and not repeated:
-            if client_can_receive_task(rpc, caller):
+            if client_can_handle_approval_task(rpc, caller):
                 return task_created_result(content)
             return approval_required_result(rpc, caller, url)
         return tool_result(content)

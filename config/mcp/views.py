@@ -18,10 +18,10 @@ from agents.authentication import McpBearerAuthentication
 from agents.oauth.addresses import MCP_PATH, www_authenticate_header
 from config.api import errors
 from config.api.caller import Caller
-from config.api.error_handlers import error_response, log_and_convert_to_api_error
+from config.api.error_handlers import django_error_response, log_and_convert_to_api_error
 from config.api.request_body import parse_json
 from config.api.trace import set_trace_actor
-from config.api.views import enforce_rate_limits
+from config.api.views import enforce_rate_limits_and_return_headers
 from config.mcp.methods import run_method_as_json
 from config.mcp.protocol import PARSE_ERROR, RpcError, RpcRequest, parse_and_check_request, user_agent_product
 
@@ -33,10 +33,10 @@ def mcp(request: HttpRequest) -> HttpResponse:
     try:
         _check_http(request)
         caller = _authenticated(request)
-        headers = enforce_rate_limits(caller, request.META["wsgi.input"])
+        headers = enforce_rate_limits_and_return_headers(caller, request.META["wsgi.input"])
         response = _answer(request, caller)
     except Exception as error:
-        refusal = error_response(log_and_convert_to_api_error(error))
+        refusal = django_error_response(log_and_convert_to_api_error(error))
         if refusal.status_code == 401:
             invalid = {"error": "invalid_token"} if "Authorization" in request.headers else {}  # RFC 6750, section 3.1
             refusal["WWW-Authenticate"] = www_authenticate_header(MCP_PATH, **invalid)

@@ -17,7 +17,7 @@ MAX_LOOKBACK = timedelta(days=30)  # older events are ignored after a long outag
 BATCH_SIZE = 500  # events in one transaction
 
 
-def create_notices_of_new_events(kind: NoticeKind) -> int:
+def create_notices_of_next_events(kind: NoticeKind) -> int:
     """Create notices, which wait to be sent, of the next events of a kind (at most BATCH_SIZE); return how many.
 
     Returns 0 while another worker creates notices of this kind.

@@ -11,11 +11,11 @@ from django.utils.translation import gettext
 from accounts.platforms.registry import get_adapter
 from agents.models import ApiKey
 from billing.nearly_spent_budgets import WorkspaceBudgetUse
-from config.pages.language import format_date, format_money
+from config.pages.language import format_date, format_us_dollars
 from posts.models import PostGroup
 from webhooks.models import Delivery
 from workspaces.models import Workspace
-from workspaces.services import one_line_name
+from workspaces.services import short_printable_name
 
 PLAN_HASH_LENGTH = len("sha256:") + 12  # as much of it as a person compares
 
@@ -23,7 +23,7 @@ PLAN_HASH_LENGTH = len("sha256:") + 12  # as much of it as a person compares
 def post_line(group: PostGroup, workspace: Workspace) -> str:
     """Return the line of a notice e-mail that describes a post: its platforms and times, but not its text."""
     names = dict.fromkeys(get_adapter(target.platform).label for target in group.targets.all())
-    first = group.shown_scheduled_at
+    first = group.shown_scheduled_at_or_none
     words = gettext("To %(platforms)s, for %(time)s, created %(created)s")
     if not first:
         words = gettext("To %(platforms)s, without a time, created %(created)s")
@@ -54,12 +54,12 @@ def new_ip_network_line(key: ApiKey, workspace: Workspace) -> str:
         *(key.seen_networks or [])[-1:],
         *([time_with_zone_name(key.new_network_at, workspace)] if key.new_network_at else []),
     ]
-    return f"{one_line_name(key.name)} ({key.prefix}…): {', '.join(details)}"
+    return f"{short_printable_name(key.name)} ({key.prefix}…): {', '.join(details)}"
 
 
 def budget_line(use: WorkspaceBudgetUse) -> str:
     """Return the line of a notice e-mail about a budget: its month, and how much of it is used."""
-    used, limit = format_money(use.used_cents), format_money(use.limit_cents)
+    used, limit = format_us_dollars(use.used_cents), format_us_dollars(use.limit_cents)
     words = gettext("%(month)s: %(used)s of %(limit)s is spent or reserved for scheduled posts")
     return words % {"month": format_date(use.month, "F Y"), "used": used, "limit": limit}
 

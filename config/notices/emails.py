@@ -38,7 +38,7 @@ from posts.states import RETRYABLE_GROUP_STATUSES, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.retention import EVENT_RETENTION
 from workspaces.models import Workspace
-from workspaces.services import MailItem, MailMessage, one_line_name
+from workspaces.services import MailListItem, MailMessage, short_printable_name
 
 MAX_LINES = 10  # of one e-mail; the linked page shows all
 STATUS_PHRASES = {
@@ -59,7 +59,7 @@ class _Body:
     """The parts of a notice e-mail: subject, summaries, how many there are, what the reader can do, its link, until when."""
 
     subject: str
-    items: Sequence[MailItem]
+    items: Sequence[MailListItem]
     number: int
     todo: str
     button: str
@@ -67,19 +67,19 @@ class _Body:
     until: str
 
 
-def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> MailMessage | None:
+def build_email_or_none(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> MailMessage | None:
     """Build one e-mail from a workspace's notices of one kind, without resolved ones; return None if all are resolved."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None
     more = (
-        [MailItem(gettext("and %(number)s more") % {"number": body.number - len(body.items)})]
+        [MailListItem(gettext("and %(number)s more") % {"number": body.number - len(body.items)})]
         if body.number > len(body.items)
         else []
     )
     return MailMessage(
         subject=body.subject,
-        workspace_name=one_line_name(workspace.name),
+        workspace_name=short_printable_name(workspace.name),
         happened=f"{body.subject}.",
         items=[*body.items, *more],
         todo=body.todo,
@@ -87,14 +87,14 @@ def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice
         address=body.address,
         until=body.until,
         reason=gettext("You get this as a member of %(workspace)s. Change which notices you get here:")
-        % {"workspace": one_line_name(workspace.name)},
+        % {"workspace": short_printable_name(workspace.name)},
         choices_address=_page(workspace, "notices"),
     )
 
 
 def _approvals(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     groups = _groups(notices).filter(status=GroupStatus.PENDING_CONFIRMATION)
-    number, name = groups.count(), one_line_name(workspace.name)
+    number, name = groups.count(), short_printable_name(workspace.name)
     if not number:
         return None
     return _Body(
@@ -105,7 +105,7 @@ def _approvals(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         )
         % {"number": number, "workspace": name},
         [
-            MailItem(
+            MailListItem(
                 post_line(group, workspace),
                 plan_hash_line(group),
                 approval_url(group) or "",
@@ -132,9 +132,9 @@ def _posts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         return None
     subject = STATUS_SUBJECTS[GroupStatus(shown[0].status)] if number == 1 else MANY_POSTS
     return _Body(
-        subject % {"number": number, "workspace": one_line_name(workspace.name)},
+        subject % {"number": number, "workspace": short_printable_name(workspace.name)},
         [
-            MailItem(
+            MailListItem(
                 f"{post_line(group, workspace)}: {STATUS_PHRASES[GroupStatus(group.status)]}",
                 address=_page(workspace, "post", post_group_id=group.id),
             )
@@ -155,7 +155,7 @@ def _accounts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     rows = ConnectedAccount.objects.filter(
         pk__in=notices.values("about"), status=ConnectedAccount.Status.NEEDS_REAUTH
     ).order_by("platform", "pk")
-    number, name = rows.count(), one_line_name(workspace.name)
+    number, name = rows.count(), short_printable_name(workspace.name)
     if not number:
         return None
     return _Body(
@@ -166,7 +166,7 @@ def _accounts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         )
         % {"number": number, "workspace": name},
         [
-            MailItem(f"{get_adapter(row.platform).label}: {one_line_name(row.handle or row.external_id)}")
+            MailListItem(f"{get_adapter(row.platform).label}: {short_printable_name(row.handle or row.external_id)}")
             for row in rows[:MAX_LINES]
         ],
         number,
@@ -182,7 +182,7 @@ def _series(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         series__in=notices.values("about"), at__gt=timezone.now(), error__isnull=False, group=None, withdrawn=False
     )
     rows = refused.select_related("series").order_by("at")
-    number, name, series = rows.count(), one_line_name(workspace.name), pgettext("one series", "Series")
+    number, name, series = rows.count(), short_printable_name(workspace.name), pgettext("one series", "Series")
     if not number:
         return None
     return _Body(
@@ -193,9 +193,9 @@ def _series(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         )
         % {"number": number, "workspace": name},
         [
-            MailItem(
-                f"{one_line_name(row.series.name or series)}, {time_with_zone_name(row.at, workspace)}: "
-                f"{one_line_name(translated_message(row.error['message']))}"
+            MailListItem(
+                f"{short_printable_name(row.series.name or series)}, {time_with_zone_name(row.at, workspace)}: "
+                f"{short_printable_name(translated_message(row.error['message']))}"
             )
             for row in rows[:MAX_LINES]
         ],
@@ -212,7 +212,7 @@ def _series(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
 
 def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     rows = Delivery.objects.filter(pk__in=notices.values("about"), status=DeliveryStatus.DEAD_LETTER)
-    number, name = rows.count(), one_line_name(workspace.name)
+    number, name = rows.count(), short_printable_name(workspace.name)
     if not number:
         return None
     shown = rows.select_related("event").defer("event__payload").order_by("-pk")[:MAX_LINES]
@@ -223,7 +223,7 @@ def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None
             number,
         )
         % {"number": number, "workspace": name},
-        [MailItem(webhook_delivery_line(row)) for row in shown],
+        [MailListItem(webhook_delivery_line(row)) for row in shown],
         number,
         gettext("All attempts failed, so your receiver did not get the event. Fix the receiver, then replay the delivery."),
         gettext("See the deliveries"),
@@ -244,8 +244,8 @@ def _budgets(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         subject = gettext("All of the budget of %(workspace)s for %(month)s is used")
     month = format_date(most.month, "F Y")
     return _Body(
-        subject % {"percent": most.used_percent, "workspace": one_line_name(workspace.name), "month": month},
-        [MailItem(budget_line(use)) for use in uses],
+        subject % {"percent": most.used_percent, "workspace": short_printable_name(workspace.name), "month": month},
+        [MailListItem(budget_line(use)) for use in uses],
         len(uses),
         gettext(
             "Posts beyond the budget are refused; posts already scheduled are published. To raise it, change the cap in the "
@@ -259,7 +259,7 @@ def _budgets(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
 
 def _keys(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     rows = ApiKey.objects.filter(pk__in=notices.values("about"), revoked_at=None, new_network_at__isnull=False)
-    number, name = rows.count(), one_line_name(workspace.name)
+    number, name = rows.count(), short_printable_name(workspace.name)
     if not number:
         return None
     return _Body(
@@ -269,7 +269,7 @@ def _keys(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
             number,
         )
         % {"number": number, "workspace": name},
-        [MailItem(new_ip_network_line(row, workspace)) for row in rows.order_by("-new_network_at")[:MAX_LINES]],
+        [MailListItem(new_ip_network_line(row, workspace)) for row in rows.order_by("-new_network_at")[:MAX_LINES]],
         number,
         gettext("If nobody in your team uses that network, the key may have leaked: revoke it and create another one."),
         gettext("See the API keys"),

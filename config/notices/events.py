@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from agents.models import ApiKey
-from billing.caps import utc_month_of
+from billing.caps import first_day_of_utc_month
 from billing.nearly_spent_budgets import nearly_spent_budgets
 from config.api.caller import WorkspaceStatus
 from config.notices.models import Notice, NoticeKind
@@ -74,7 +74,7 @@ def _nearly_spent_budgets(limit: int) -> list[NoticeToStore]:
             f"{budget.workspace_id}:{percent}:{budget.limit_cents}",
             datetime.combine(budget.month, time.min, UTC),
         )
-        for budget in nearly_spent_budgets(percent=BUDGET_THRESHOLDS[0], since=utc_month_of(timezone.now()))
+        for budget in nearly_spent_budgets(percent=BUDGET_THRESHOLDS[0], since=first_day_of_utc_month(timezone.now()))
         for percent in BUDGET_THRESHOLDS
         if budget.used_percent >= percent
     ]

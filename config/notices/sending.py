@@ -17,8 +17,8 @@ from django.utils.translation import get_language
 from config.api.caller import WorkspaceStatus
 from config.notices.channels.queue import queue_notice_for_channels
 from config.notices.choices import notice_recipients
-from config.notices.creation import BATCH_SIZE, create_notices_of_new_events
-from config.notices.emails import build_email
+from config.notices.creation import BATCH_SIZE, create_notices_of_next_events
+from config.notices.emails import build_email_or_none
 from config.notices.models import MIN_PAUSE, Digest, Notice, NoticeKind
 from config.pages.language import use_language_of
 from workspaces.services import MailMessage, queue_mail
@@ -30,7 +30,7 @@ MAX_DIGESTS_PER_RUN = 1000  # the next run sends the others
 def create_and_queue_notices() -> int:
     """Send notices: create those of new events, then queue due digests for e-mail and channels; return how many."""
     for kind in NoticeKind:
-        while create_notices_of_new_events(kind) == BATCH_SIZE:
+        while create_notices_of_next_events(kind) == BATCH_SIZE:
             pass
     sent = 0
     while sent < MAX_DIGESTS_PER_RUN and queue_next_digest():
@@ -71,7 +71,7 @@ def _send_digest(digest: Digest) -> None:
     """Queue a digest for each member and channel that wants it, and mark its notices as settled (reported or resolved)."""
     now = timezone.now()
     notices = Notice.objects.filter(workspace=digest.workspace_id, kind=digest.kind, settled_at=None)
-    message = build_email(NoticeKind(digest.kind), digest.workspace, notices)
+    message = build_email_or_none(NoticeKind(digest.kind), digest.workspace, notices)
     sent = message is not None and _queue_for_people_and_channels(digest, notices, message)
     notices.update(settled_at=now)
     digest.mark_sent_or_skipped_unsaved(now, sent=sent)
@@ -90,7 +90,7 @@ def _queue_for_people_and_channels(digest: Digest, notices: QuerySet[Notice], en
         """Return the digest in the current language, or in English if its notices have been resolved meanwhile."""
         language = get_language() or settings.LANGUAGE_CODE
         if language not in by_language:
-            by_language[language] = build_email(kind, digest.workspace, notices) or english
+            by_language[language] = build_email_or_none(kind, digest.workspace, notices) or english
         return by_language[language]
 
     people = notice_recipients(workspace_id=digest.workspace_id, kind=kind)

@@ -52,7 +52,7 @@ _current_post: ContextVar[_Post] = ContextVar("current_post")
 
 
 @dataclass(frozen=True)
-class HttpPostResponse:
+class HttpPostResponseExcerpt:
     """The response to a POST request of the asynchronous client; `excerpt` is the start of its body."""
 
     status: int
@@ -91,7 +91,7 @@ async def post(
     headers: Mapping[str, str],
     timeout: float,
     read_limit: int = 4096,
-) -> HttpPostResponse:
+) -> HttpPostResponseExcerpt:
     """Send a POST request with the asynchronous client and return the response; a redirect is returned, not followed.
 
     `timeout` limits the whole exchange in seconds, from the DNS lookup to the end of the excerpt. At most `read_limit`
@@ -116,7 +116,7 @@ async def post(
 
 async def _exchange(
     session: aiohttp.ClientSession, url: str, body: bytes, headers: Mapping[str, str], read_limit: int
-) -> HttpPostResponse:
+) -> HttpPostResponseExcerpt:
     try:
         response = await _send(session, url, body, headers)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
@@ -127,7 +127,7 @@ async def _exchange(
         excerpt = bytearray()
         while len(excerpt) < read_limit and (chunk := await response.content.read(read_limit - len(excerpt))):
             excerpt += chunk
-        return HttpPostResponse(response.status, response.headers, bytes(excerpt))
+        return HttpPostResponseExcerpt(response.status, response.headers, bytes(excerpt))
     finally:
         response.close()  # does not close the connection of an answer that was read to its end
 

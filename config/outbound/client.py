@@ -19,7 +19,7 @@ from django.conf import settings
 from requests_toolbelt.multipart.encoder import MultipartEncoder
 
 from config.outbound.connections import DeadlineSocket, Exchange, open_connection
-from config.outbound.deadline import earliest_deadline
+from config.outbound.deadline import earlier_of_deadline_and_timeout
 from config.outbound.destinations import DestinationNotAllowed, check_url_without_lookup
 from config.outbound.encoding import encode_request
 from config.outbound.errors import NotSent, NotSentToForbiddenHost, ResponseTooLarge, SentWithoutAnswer, error_summary
@@ -109,7 +109,7 @@ def _exchange(
     cut: bool = False,
 ) -> Response:
     method = method.upper()
-    exchange = Exchange(earliest_deadline(timeout), readable_bytes=2 * max_bytes + _BLOCK_BYTES)
+    exchange = Exchange(earlier_of_deadline_and_timeout(timeout), readable_bytes=2 * max_bytes + _BLOCK_BYTES)
     own = {"User-Agent": settings.OUTBOUND_USER_AGENT, "Accept-Encoding": "identity", "Connection": "close"}
     try:
         destination = check_url_without_lookup(url)

@@ -20,11 +20,11 @@ def total_deadline(seconds: float) -> Iterator[None]:
         _deadline.reset(token)
 
 
-def earliest_deadline(timeout: float) -> float:
+def earlier_of_deadline_and_timeout(timeout: float) -> float:
     """Return when an outbound request must end (time.monotonic): by the common deadline, or its time-out if earlier."""
     return min(_deadline.get(), time.monotonic() + timeout)
 
 
 def timeout_within_deadline(timeout: float) -> float:
     """Return how many seconds an outbound request may wait: its time-out, or less if a `total_deadline` comes first."""
-    return max(0.0, earliest_deadline(timeout) - time.monotonic())
+    return max(0.0, earlier_of_deadline_and_timeout(timeout) - time.monotonic())

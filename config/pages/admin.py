@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from config.api.models import IdempotencyRecord
 from config.db.encryption import EncryptedJSONField
-from config.pages.admin_actions import PRESERVED_FILTERS, OperatorActionAdmin
+from config.pages.admin_actions import PRESERVED_FILTERS, ChangePermissionActionsAdmin
 from config.pages.admin_search import DIGEST, ExactSearchAdmin, search_word_kind
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class ChangeListWithoutCount(ChangeList):
             self.older_page = self.get_query_string({PAGE_VAR: page + 1})
 
 
-class ReadOnlyAdmin(ExactSearchAdmin, OperatorActionAdmin):
+class ReadOnlyAdmin(ExactSearchAdmin, ChangePermissionActionsAdmin):
     """The base class of the apps' read-only admin tables: newest rows first, without sorting by columns and a row count.
 
     The detail page shows all columns except encrypted ones and those in `secrets`, the actions, and links to related lists.

@@ -103,7 +103,7 @@ class ReturnAfterActionAdmin(admin.ModelAdmin):
         return redirect(_page_that_was_left(request, self)) if isinstance(answer, HttpResponseRedirect) else answer
 
 
-class OperatorActionAdmin(ReturnAfterActionAdmin):
+class ChangePermissionActionsAdmin(ReturnAfterActionAdmin):
     """Base ModelAdmin of tables with admin actions: only operators with Django's change permission may run them."""
 
     def has_operate_permission(self, request: HttpRequest) -> bool:

@@ -64,7 +64,7 @@ def format_date(at: date | datetime, pattern: str) -> str:
     return dateformat.format(at, pattern)
 
 
-def format_money(cents: int) -> str:
+def format_us_dollars(cents: int) -> str:
     """Format US dollars in the language of a page or e-mail, such as $1,234.50 in English and 1.234,50 $ in German."""
     amount = number_format(Decimal(abs(cents)) / 100, 2, force_grouping=True)
     return ("−" if cents < 0 else "") + gettext("$%(amount)s") % {"amount": amount}

@@ -114,7 +114,7 @@ WITHOUT_VALUES = (
 _VALUE = re.compile(r"%\((\w+)\)s")
 
 
-def translated_by_template(message: str) -> str:
+def translated_message_or_unchanged(message: str) -> str:
     """Return a message with values in the language of the page if a template has it, or else unchanged.
 
     A value that is in the catalogues itself, such as the reason why an address is refused, is translated too.

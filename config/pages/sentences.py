@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from config.api.errors import ApiError, InvalidState, RateLimited
-from config.pages.message_templates import translated_by_template
+from config.pages.message_templates import translated_message_or_unchanged
 
 
 class PageRefusal(InvalidState):
@@ -147,4 +147,4 @@ def is_for_programs(text: str) -> bool:
 def translated_message(message: str) -> str:
     """Return an API error's English message as a sentence in the language of the page, if it is translated."""
     translated = gettext(message) if message else ""
-    return translated_by_template(message) if translated == message else translated
+    return translated_message_or_unchanged(message) if translated == message else translated

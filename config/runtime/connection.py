@@ -1,7 +1,7 @@
 """A client's connection to the web server (gunicorn), which receives requests and sends responses without blocking.
 
-The worker's main loop calls `receive` and `send_more` when the socket is ready. A thread that writes an answer sends as
-much as the client takes at once and leaves the rest to the main loop.
+The worker's main loop calls `receive` and `send_until_client_blocks` when the socket is ready. A thread that writes an answer
+sends as much as the client takes at once and leaves the rest to the main loop.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ClientSpeedMeter:
         self.began_at, self.moved_bytes = time.monotonic(), 0
 
 
-class AnswerWriter:
+class BufferedResponseSocket:
     """A stand-in for the client's socket, to which gunicorn writes a response; buffers what the client has not read."""
 
     def __init__(self, sock: socket.socket, pace: ClientSpeedMeter) -> None:
@@ -78,9 +78,9 @@ class AnswerWriter:
             writable.register(self._socket, select.POLLOUT)
             if not writable.poll(max(0.0, self.pace.seconds_until_too_slow()) * 1000):
                 raise TimeoutError("The client takes the answer too slowly.")
-            self.send_more()
+            self.send_until_client_blocks()
         self._unsent += data
-        self.send_more()
+        self.send_until_client_blocks()
 
     def sendfile(self, file: IO[bytes], offset: int, count: int) -> None:
         """Add `count` bytes of a file, from `offset` on, to the response; the worker's main loop sends them later."""
@@ -88,7 +88,7 @@ class AnswerWriter:
         self._file.seek(offset)
         self._file_missing = count
 
-    def send_more(self) -> None:
+    def send_until_client_blocks(self) -> None:
         """Send as much of the buffered response as the client takes now. Raises OSError if the connection is closed."""
         with contextlib.suppress(BlockingIOError):
             while not self.is_fully_sent:
@@ -113,7 +113,7 @@ class AnswerWriter:
         raise OSError("The main loop ends the connection.")
 
     def close(self) -> None:
-        """Discard the part of the response to the client that this AnswerWriter has not sent yet."""
+        """Discard the part of the response to the client that this BufferedResponseSocket has not sent yet."""
         self._unsent.clear()
         if self._file:
             self._file.close()
@@ -151,7 +151,7 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.pace = pace  # minimum speed of received data
-        self.sock = AnswerWriter(client_socket, ClientSpeedMeter(pace.grace_seconds, pace.bytes_per_second))
+        self.sock = BufferedResponseSocket(client_socket, ClientSpeedMeter(pace.grace_seconds, pace.bytes_per_second))
         self.request: Request | None = None
         self.body: IncomingBody | None = None
         self.requests = 0
@@ -187,7 +187,7 @@ class Connection:
         else:
             self.body.record_lost_connection()
 
-    def read_and_discard_data(self) -> bool:
+    def discard_data_and_check_open(self) -> bool:
         """Read and discard what the client sent; return False if the client has closed the connection."""
         try:
             data = self.socket.recv(RECEIVE_BYTES)
@@ -226,7 +226,7 @@ class Connection:
         self.body = request.body = IncomingBody(None if self._chunked else sum(lengths), self._folder)
         self._arrived += self.body.feed(rest)
 
-    def prepare_request(self) -> None:
+    def set_content_length_and_must_close(self) -> None:
         """Prepare a request for the application: its Content-Length, and whether its answer ends the connection.
 
         WSGI needs a Content-Length even for a chunked body.

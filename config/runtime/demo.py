@@ -52,7 +52,7 @@ class DemoWorkspace:
     note: str | None = None
 
 
-def prepare_demo_workspace(*, base_url: str) -> DemoWorkspace | None:
+def create_or_find_demo_workspace_or_none(*, base_url: str) -> DemoWorkspace | None:
     """Create a demo workspace if the database has no users, or else find the earlier one; write demo.json with its secrets.
 
     Returns None if there is neither.

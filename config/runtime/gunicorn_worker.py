@@ -47,7 +47,7 @@ Callback = Callable[[Connection], None]
 
 
 @dataclass(frozen=True)
-class BodyNeeded:
+class BodyNeededResult:
     """What a thread of the gunicorn worker returns if the application needs a body that the client is still sending."""
 
     holder: str
@@ -156,27 +156,27 @@ class BufferedThreadWorker(ThreadWorker):
 
     def enqueue_req(self, conn: Connection) -> None:
         """Let a thread of the gunicorn worker run the application for a request; health checks have a thread of their own."""
-        conn.prepare_request()
+        conn.set_content_length_and_must_close()
         probe = conn.request is not None and conn.request.path in PROBE_PATHS
         run = (self._probes if probe else self.tpool).submit(self.handle, conn)
         run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
 
-    def handle(self, conn: Connection) -> bool | BodyNeeded:
-        """Run the application in a thread of the gunicorn worker; return whether the connection stays open, or BodyNeeded."""
+    def handle(self, conn: Connection) -> bool | BodyNeededResult:
+        """Run the application in a thread of the gunicorn worker; return whether it stays open, or BodyNeededResult."""
         try:
             return bool(self.handle_request(conn.request, conn))
         except BodyNotReceived:
-            return BodyNeeded(current_workspace_or_actor_id())
+            return BodyNeededResult(current_workspace_or_actor_id())
         except (StopIteration, OSError) as error:
             self.log.debug("The connection ends: %s", error)
         except Exception as error:
             self.handle_error(conn.request, conn.sock, conn.client, error)
         return False
 
-    def finish_request(self, conn: Connection, done: Future[bool | BodyNeeded]) -> None:
+    def finish_request(self, conn: Connection, done: Future[bool | BodyNeededResult]) -> None:
         """Continue in the gunicorn worker's main loop after the application ran: receive the body or send the response."""
         outcome = False if done.cancelled() or done.exception() else done.result()
-        if isinstance(outcome, BodyNeeded):
+        if isinstance(outcome, BodyNeededResult):
             return self._receive_body(conn, outcome.holder)
         conn.reusable = outcome
         return self._on_writable(conn)
@@ -185,7 +185,7 @@ class BufferedThreadWorker(ThreadWorker):
 
     def _on_writable(self, conn: Connection) -> None:
         try:
-            conn.sock.send_more()
+            conn.sock.send_until_client_blocks()
         except OSError:
             return self._drop(conn)
         if not conn.sock.is_fully_sent:
@@ -207,7 +207,7 @@ class BufferedThreadWorker(ThreadWorker):
         self._watch(conn, selectors.EVENT_READ, self._on_lingering)
 
     def _on_lingering(self, conn: Connection) -> None:
-        if conn.read_and_discard_data() is False or conn.pace.moved_bytes > LINGER_BYTES:
+        if conn.discard_data_and_check_open() is False or conn.pace.moved_bytes > LINGER_BYTES:
             self._drop(conn)
 
     def _refuse(self, conn: Connection, error: Exception) -> None:

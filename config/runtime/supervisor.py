@@ -81,7 +81,7 @@ class Supervisor:
     def is_stopping(self) -> bool:
         return self._stop_requests > 0
 
-    def request_stop(self, *_signal: object) -> None:
+    def stop_or_kill_if_repeated(self, *_signal: object) -> None:
         """Ask the supervisor to stop its child processes; a second call makes it kill them at once."""
         self._stop_requests += 1
 

@@ -24,7 +24,7 @@ from django.db import DatabaseError, close_old_connections, connections
 from django.http import HttpResponse
 from django.utils.module_loading import import_string
 
-from config.api.error_handlers import error_response
+from config.api.error_handlers import django_error_response
 from config.api.errors import NotFound
 from config.checks import require_valid_settings
 from config.console.metrics import metrics
@@ -127,7 +127,7 @@ class EmbeddedBeat(bootsteps.StartStopStep):
                 self.service = self._new_service()
 
 
-class MetricsServer(bootsteps.StartStopStep):
+class MetricsServerStep(bootsteps.StartStopStep):
     """Start-up step of the Celery worker: serves GET /metrics if there is no web process (WORKER_METRICS_ADDRESS)."""
 
     def __init__(self, worker: Any, **kwargs: Any) -> None:
@@ -159,7 +159,7 @@ def metrics_wsgi_app(environ: dict[str, Any], start_response: Any) -> Iterable[b
     close_old_connections()
     try:
         asked = environ["PATH_INFO"] == "/metrics"
-        response = cast(HttpResponse, metrics(WSGIRequest(environ)) if asked else error_response(NotFound()))
+        response = cast(HttpResponse, metrics(WSGIRequest(environ)) if asked else django_error_response(NotFound()))
         start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
         return [response.content]
     finally:

@@ -66,7 +66,7 @@ def show_library_or_upload_files(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("GET", "POST", operation="media.describe")
-def edit_alt_texts_of_uploads(page: WorkspacePage) -> HttpResponse:
+def show_or_save_alt_texts_of_uploads(page: WorkspacePage) -> HttpResponse:
     """Show the page that asks for the alt texts of new uploads in the media library, or save the submitted texts.
 
     The query string names the uploads.

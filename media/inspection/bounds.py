@@ -85,7 +85,7 @@ def decompress_first_bytes(packed: bytes, max_bytes: int, *, wbits: int = zlib.M
         return b""
 
 
-class BoundedVideoFile:
+class PartAndTimeLimitedVideoFile:
     """A video file that is being inspected, with limits on the number of its parts and on the time to read them.
 
     Methods raise MediaTypeNotAllowed if the file is incomplete or broken.
@@ -114,7 +114,7 @@ class BoundedVideoFile:
             raise truncated_file_error("video")
         return content
 
-    def count_part_against_limit(self) -> None:
+    def count_element_against_limit(self) -> None:
         """Count one more part (box or element) of an inspected video file; raises MediaTypeNotAllowed if there are too many.
 
         Also checks the deadline.

@@ -17,14 +17,14 @@ from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import MAX_WORKING_BYTES, broken_file_error
 from media.inspection.gif import parse_gif_layout
 from media.inspection.image_metadata import exif_orientation
-from media.inspection.jpeg import parse_jpeg_layout
+from media.inspection.jpeg import parse_jpeg_size_exif_and_end
 from media.inspection.png import parse_png_layout
 from media.inspection.polyglots import refuse_polyglot_image
 from media.inspection.types import ImageLayout, InspectedFile
 from media.inspection.webp import parse_webp_layout
 
 _READERS: dict[str, Callable[[bytes], ImageLayout]] = {
-    "image/jpeg": parse_jpeg_layout,
+    "image/jpeg": parse_jpeg_size_exif_and_end,
     "image/png": parse_png_layout,
     "image/webp": parse_webp_layout,
     "image/gif": parse_gif_layout,

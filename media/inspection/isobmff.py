@@ -12,7 +12,7 @@ from typing import NamedTuple
 from django.utils.translation import gettext_noop
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import BoundedVideoFile, broken_file_error, truncated_file_error
+from media.inspection.bounds import PartAndTimeLimitedVideoFile, broken_file_error, truncated_file_error
 
 MAX_NUMBERS = 4_000_000  # in one table of an MP4 file
 _PADDING = 64 * 1024
@@ -42,7 +42,7 @@ def group_boxes_by_type(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
     return groups
 
 
-class BoxFile(BoundedVideoFile):
+class BoxFile(PartAndTimeLimitedVideoFile):
     """An MP4 or QuickTime file that is open for reading its boxes."""
 
     MAX_PARTS = 250_000
@@ -97,7 +97,7 @@ class BoxFile(BoundedVideoFile):
 
     def _boxes(self, start: int, end: int) -> Iterator[Box]:
         while start < end:
-            self.count_part_against_limit()
+            self.count_element_against_limit()
             if self._is_padding(start, end):
                 return
             box = self._box(start, end)

@@ -99,7 +99,7 @@ def _segment_end(content: bytes, marker: int, at: int) -> int:
     return end
 
 
-def parse_jpeg_layout(content: bytes) -> ImageLayout:
+def parse_jpeg_size_exif_and_end(content: bytes) -> ImageLayout:
     """Parse the structure of a JPEG file up to its end marker; raises MediaTypeNotAllowed."""
     frame: _Frame | None = None
     exif, scans, end, components_in_scan, coded = b"", 0, 0, 0, list[Segment]()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.utils.translation import gettext_noop
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import BoundedVideoFile, broken_file_error, truncated_file_error
+from media.inspection.bounds import PartAndTimeLimitedVideoFile, broken_file_error, truncated_file_error
 from media.inspection.polyglots import SNIFFED_HEAD_BYTES
 
 EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
@@ -35,7 +35,7 @@ class Element(NamedTuple):
     end: int | None
 
 
-class ElementFile(BoundedVideoFile):
+class ElementFile(PartAndTimeLimitedVideoFile):
     """A WebM file that is open for reading its EBML elements."""
 
     MAX_PARTS = 1_000_000
@@ -73,7 +73,7 @@ class ElementFile(BoundedVideoFile):
         return self.read(element.body, length)
 
     def _element(self, at: int, end: int) -> Element:
-        self.count_part_against_limit()
+        self.count_element_against_limit()
         head = self.read(at, min(12, end - at))
         width = 9 - head[0].bit_length()
         if width > 4 or len(head) <= width:

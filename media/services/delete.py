@@ -17,7 +17,7 @@ from config.api.caller import Caller
 from config.api.errors import missing_or_foreign_id_error
 from config.api.plan import ResourcePlan, accept_plan, row_fields
 from media import selectors, storage
-from media.backend_limits import limit_storage_call
+from media.backend_limits import limit_bucket_call
 from media.errors import MediaInUse
 from media.models import MediaAsset
 from media.services.quota import subtract_from_used_quota
@@ -69,7 +69,7 @@ def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
     done = 0
     for asset in deleted:
         try:
-            with limit_storage_call():
+            with limit_bucket_call():
                 _remove_unused_file("storage_key", asset.storage_key)
                 _remove_unused_file("thumbnail_key", asset.thumbnail_key)
             done += 1

@@ -13,7 +13,7 @@ from config.api.caller import Caller
 from config.api.errors import ValidationFailed, missing_or_foreign_id_error
 from config.api.uploads import ReceivedFile
 from media import selectors, storage
-from media.backend_limits import limit_storage_call
+from media.backend_limits import limit_bucket_call
 from media.cropping import MAX_RATIO, MIN_RATIO, CropPosition, crop_to_ratio, format_ratio
 from media.errors import MediaTypeNotAllowed
 from media.jpeg_conversion import convert_to_jpeg
@@ -60,7 +60,7 @@ def _upload_edited_image(caller: Caller, asset: MediaAsset, filename: str, edit:
     if asset.kind != MediaAsset.Kind.IMAGE:
         raise MediaTypeNotAllowed(gettext_noop("Only images can be changed here."))
     try:
-        with limit_storage_call(), storage.open_file(asset.storage_key) as file:
+        with limit_bucket_call(), storage.open_file(asset.storage_key) as file:
             content = file.read()
     except FileNotFoundError as error:  # deleted a moment ago
         raise missing_or_foreign_id_error(None, "media asset") from error

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 
 from config.api.errors import ServiceUnavailable
 from media import selectors, storage
-from media.backend_limits import limit_storage_call
+from media.backend_limits import limit_bucket_call
 from media.models import PendingFile
 from media.services.quota import add_to_used_quota, subtract_from_used_quota
 
@@ -32,7 +32,7 @@ def store_and_count_pending_file(path: Path, key: str, *, workspace_id: str, cou
     try:
         storage.store_file(path, key)
     except BaseException:  # the file may have been stored nevertheless
-        abandon_pending_file(key)
+        mark_abandoned_and_release_quota(key)
         raise
 
 
@@ -46,7 +46,7 @@ def delete_adopted_pending_row(key: str) -> None:
 
 
 @transaction.atomic
-def abandon_pending_file(key: str) -> bool:
+def mark_abandoned_and_release_quota(key: str) -> bool:
     """Abandon a pending media file, so that no media asset can take it over, and release its quota.
 
     The file stays in the storage. Returns False if its row is gone.
@@ -68,9 +68,9 @@ def remove_pending_file_if_unused(key: str) -> bool:
     """
     try:
         # Without a row, an asset has adopted the file or the purge removed it.
-        if not abandon_pending_file(key) and selectors.is_storage_key_of_asset(key):
+        if not mark_abandoned_and_release_quota(key) and selectors.is_storage_key_of_any_asset(key):
             return False
-        with limit_storage_call():
+        with limit_bucket_call():
             storage.remove_file(key)
         PendingFile.objects.filter(storage_key=key).delete()
     except Exception as error:  # any error of the database or the storage client

@@ -37,7 +37,7 @@ def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None])
     """Remove stored files that were found without a row, unless an asset uses them by now; returns how many it removed."""
     removed = 0
     for key in keys:
-        if not selectors.is_storage_key_of_asset(key):
+        if not selectors.is_storage_key_of_any_asset(key):
             storage.remove_file(key)
             report(f"removed {key}")
             removed += 1

@@ -20,7 +20,7 @@ from config.jobs.claims import claim_due, claimed_row_queryset
 from media import selectors, storage
 from media.models import MediaAsset
 from media.services.pending import delete_adopted_pending_row, remove_pending_file_if_unused, store_and_count_pending_file
-from media.thumbnail_rendering import Thumbnail, render_image_thumbnail, render_video_thumbnail
+from media.thumbnail_rendering import Thumbnail, render_image_thumbnail_or_none, render_video_thumbnail_or_none
 
 logger = logging.getLogger(__name__)
 LOOP_NAME = "thumbnail"
@@ -72,11 +72,11 @@ def _render(asset: MediaAsset) -> Thumbnail | None:
     opened = functools.partial(storage.open_file, asset.storage_key)
     if asset.kind == MediaAsset.Kind.VIDEO:
         seconds = (asset.duration_ms or 0) / 1000
-        return render_video_thumbnail(
+        return render_video_thumbnail_or_none(
             opened, mime_type=asset.mime_type, sides=(asset.width or 1, asset.height or 1), seconds=seconds
         )
     with opened() as file:
-        return render_image_thumbnail(file.read(), asset.mime_type)
+        return render_image_thumbnail_or_none(file.read(), asset.mime_type)
 
 
 def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:

@@ -14,7 +14,7 @@ from config.api.plan import ResourcePlan, accept_plan, row_fields
 from config.api.uploads import ReceivedFile, UploadTempFiles, too_large_error
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from media import inspection, scanning, selectors, storage
-from media.backend_limits import limit_storage_call
+from media.backend_limits import limit_bucket_call
 from media.fetching import fetch_from_url
 from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes_by_first_bytes
 from media.models import MediaAsset
@@ -123,7 +123,7 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
 def _store(caller: Caller, asset: MediaAsset, file: ReceivedFile) -> None:
     """Store an uploaded file and save its media asset; if the asset cannot be saved, the file is removed again."""
     key = storage.new_storage_key(workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type])
-    with limit_storage_call():
+    with limit_bucket_call():
         store_and_count_pending_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)
     asset.storage_key = key
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from config.api.errors import ValidationFailed
-from config.db.writes import Write, build_delete_write
+from config.db.writes import Write, build_delete_by_field_values_write
 from media import selectors
 from media.models import MediaUse
 
@@ -29,4 +29,4 @@ def set_media_used_by_post(*, holder_id: str, media_ids: Sequence[str]) -> None:
 
 def writes_that_delete_media_uses(holder_ids: Sequence[str]) -> list[Write]:
     """Return the writes that unmark all media used by posts (PostGroups), so that they can be deleted."""
-    return [build_delete_write(MediaUse, "holder_id", holder_ids)] if holder_ids else []
+    return [build_delete_by_field_values_write(MediaUse, "holder_id", holder_ids)] if holder_ids else []

@@ -15,7 +15,7 @@ from workspaces.workspace_page import WorkspacePage
 MAX_MARKS = 6  # of one post
 
 
-class MarkedTarget(Protocol):
+class HasPlatformAndAccountId(Protocol):
     """The columns of a post target that AccountMarks needs for the account's picture and platform icon."""
 
     @property
@@ -31,7 +31,7 @@ class AccountMarks:
     query, and the marks are platform icons only. The page must have the `sprite`, which can be made when all marks are.
     """
 
-    def __init__(self, page: WorkspacePage, targets: Iterable[MarkedTarget] = ()) -> None:
+    def __init__(self, page: WorkspacePage, targets: Iterable[HasPlatformAndAccountId] = ()) -> None:
         self._platforms: set[str] = set()
         self._accounts_address = page.url_of_page("accounts")
         self._made: dict[tuple[tuple[str, str], ...], SafeString] = {}
@@ -39,7 +39,7 @@ class AccountMarks:
         pictured = accounts.values_list("pk", "avatar_digest", "handle", "external_id")
         self._pictures = {pk: (digest, handle or external_id) for pk, digest, handle, external_id in pictured}
 
-    def marks_of_post(self, targets: Iterable[MarkedTarget]) -> SafeString:
+    def marks_of_post(self, targets: Iterable[HasPlatformAndAccountId]) -> SafeString:
         """Return the marks of a post with these targets. Accounts of a platform that have no picture share one mark."""
         shown = tuple(
             dict.fromkeys((each.platform, each.account_id if each.account_id in self._pictures else "") for each in targets)

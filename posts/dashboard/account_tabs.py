@@ -9,7 +9,7 @@ from accounts.dashboard.poll_option import option_schema_with_poll_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import texts_after_first_segment
-from posts.dashboard.checked_content import CheckedTarget
+from posts.dashboard.checked_content import TargetCheckAndPreview
 from posts.dashboard.composer_content import capabilities_of_account
 from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
 from posts.dashboard.thread_fields import ThreadFocus, separate_thread_from_options
@@ -35,7 +35,7 @@ class AccountTab:
     focused: bool  # its text gets the focus
     thread_focus: ThreadFocus | None
     open: bool
-    check: CheckedTarget | None
+    check: TargetCheckAndPreview | None
 
 
 def account_tab(composer: Composer, target: dict[str, Any], account: ConnectedAccount) -> AccountTab:

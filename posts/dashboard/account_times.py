@@ -15,7 +15,7 @@ from posts.models import PostGroup
 
 
 @dataclass(frozen=True)
-class AccountTimes:
+class AccountTimeForms:
     """The forms for the publishing times of the chosen accounts, by account id. `requested`: a person wants to see them.
 
     `in_slots` are the accounts whose next free slot is chosen.
@@ -28,7 +28,7 @@ class AccountTimes:
     @classmethod
     def from_form(
         cls, sent: QueryDict | None, group: PostGroup | None, account_ids: Iterable[str], zone: ZoneInfo
-    ) -> AccountTimes:
+    ) -> AccountTimeForms:
         """Build the forms of account times from what was submitted in the composer, or else from the edited post."""
         stored = list(group.targets.all()) if group else []
         own = {each.account_id: own_scheduled_at(group, each) for each in stored if group and not each.slot}
@@ -43,7 +43,7 @@ class AccountTimes:
     @property
     def valid_times(self) -> dict[str, datetime]:
         """Return the valid publishing times that were entered in the composer for single accounts, by account id."""
-        found = {pk: form.publishing_time for pk, form in self.forms.items() if form.is_valid()}
+        found = {pk: form.chosen_time_or_none for pk, form in self.forms.items() if form.is_valid()}
         return {pk: at for pk, at in found.items() if at and pk not in self.in_slots}
 
     @property

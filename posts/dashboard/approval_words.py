@@ -12,7 +12,7 @@ from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage
 
 
-def awaits_approval_message(time: str = "") -> str:
+def awaits_approval_message_with_time(time: str = "") -> str:
     """Return the message that an edited post now waits for approval, with the time at which it is then published."""
     if not time:
         return _("The post waits for the approval of an owner or admin.")
@@ -29,15 +29,17 @@ def needs_approval_if_moved(page: WorkspacePage, group: PostGroup) -> bool:
 
 def moved_back_message(page: WorkspacePage, group: PostGroup) -> str:
     """Return the message that a post has its former time again, and whether it needs approval for that."""
-    return moved_message(_("Undone: the post has its former time again."), count_needing_approval(page, [group]), 1)
+    return moved_message_with_approval_count(
+        _("Undone: the post has its former time again."), count_needing_approval_if_moved(page, [group]), 1
+    )
 
 
-def count_needing_approval(page: WorkspacePage, groups: Iterable[PostGroup]) -> int:
+def count_needing_approval_if_moved(page: WorkspacePage, groups: Iterable[PostGroup]) -> int:
     """Count, for the message about moved posts, those that need approval once the signed-in person has moved them."""
     return sum(needs_approval_if_moved(page, group) for group in groups)
 
 
-def moved_message(moved: str, waiting: int, total: int) -> str:
+def moved_message_with_approval_count(moved: str, waiting: int, total: int) -> str:
     """Return a message such as "3 posts moved.", which also says how many of the `total` moved posts now need approval."""
     if waiting and waiting == total:
         words = ngettext("%(moved)s, and waits for approval.", "%(moved)s, and wait for approval.", total)

@@ -15,12 +15,12 @@ from posts import selectors, services
 from posts.dashboard.inputs import (
     get_post_group_of_workspace,
     normalize_newlines_and_nul,
-    submitted_content_version,
+    submitted_content_version_or_zero,
     validated_page_input,
 )
 from posts.dashboard.scheduling_words import publishing_message
 from posts.dashboard.shown_groups import prepare_groups_for_display
-from posts.dashboard.undo_offers import due_time_with_undo_delay, undo_offer_of_release
+from posts.dashboard.undo_offers import publish_now_due_at_or_none, undo_offer_after_scheduling_or_publishing
 from posts.models import PostGroup
 from posts.serializers.requests import RejectPostSerializer
 from workspaces.selectors import user_name_by_id
@@ -43,7 +43,8 @@ def list_posts_awaiting_approval(page: WorkspacePage) -> HttpResponse:
     return page.render(
         "posts/approvals.html",
         waiting=[
-            (each, names.get(each.group.created_by_id, ""), each.total_text_length <= MAX_SHOWN_CHARACTERS) for each in shown
+            (each, names.get(each.group.created_by_id, ""), each.total_length_of_text_versions <= MAX_SHOWN_CHARACTERS)
+            for each in shown
         ],
         next_cursor=found.next_cursor,
         now=timezone.now(),
@@ -54,13 +55,13 @@ def list_posts_awaiting_approval(page: WorkspacePage) -> HttpResponse:
 def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that approves a post, unless the post was changed after the page was shown."""
     group = get_post_group_of_workspace(page, post_group_id)
-    version = submitted_content_version(page)
+    version = submitted_content_version_or_zero(page)
     _require_plan_that_was_read(page, group)
-    publishes, at = whether_and_when_approval_publishes(page, group)
+    publishes, at = approval_publishes_and_at(page, group)
     services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)
     words = " ".join([_("Approved."), publishing_message(at)]) if publishes else _("Approved and scheduled.")
     offered = at is not None or not publishes
-    undo = undo_offer_of_release(group, group.id, publishes=publishes).address(page) if offered else ""
+    undo = undo_offer_after_scheduling_or_publishing(group, group.id, publishes=publishes).address(page) if offered else ""
     return page.success_redirect_back(words, undo=undo)
 
 
@@ -84,9 +85,9 @@ def _require_plan_that_was_read(page: WorkspacePage, group: PostGroup) -> None:
         raise Conflict(_("The post has changed since this page was shown."))
 
 
-def whether_and_when_approval_publishes(page: WorkspacePage, group: PostGroup) -> tuple[bool, datetime | None]:
+def approval_publishes_and_at(page: WorkspacePage, group: PostGroup) -> tuple[bool, datetime | None]:
     """Return whether the approval of a post publishes it, and when: after the seconds for an undo, or None for at once."""
     now = timezone.now()
     times = [each.scheduled_at for each in group.targets.all() if not each.slot]  # a slot that has passed leads to the next
     publishes = not (group.scheduled_at and group.scheduled_at > now) and not all(at and at > now for at in times)
-    return publishes, due_time_with_undo_delay(page) if publishes else None
+    return publishes, publish_now_due_at_or_none(page) if publishes else None

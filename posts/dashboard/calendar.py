@@ -15,7 +15,7 @@ from posts.dashboard.calendar_days import SPAN_OF_VIEW, CalendarDay, date_from_q
 from posts.dashboard.calendar_entries import RenderedCalendarEntry, render_calendar_entries
 from posts.dashboard.calendar_grid import render_grid
 from posts.dashboard.calendar_slots import empty_slots_by_day
-from posts.dashboard.listing import calendar_filters_from_query, post_filter_choices
+from posts.dashboard.listing import account_platform_and_agent_choices, calendar_filters_from_query
 from posts.dashboard.saved_filters import saved_filters_context
 from posts.day_lists import STATUSES_NOT_IN_CALENDAR, list_first_posts_of_each_day
 from posts.states import GroupStatus
@@ -28,7 +28,7 @@ SHOWN_STATUSES = [state for state in GroupStatus.values if state not in STATUSES
 
 
 @dataclass(frozen=True)
-class DayOfWeekStrip:
+class WeekStripDay:
     """A day of the week strip on the home page: a date of this week, and its first posts."""
 
     date: date
@@ -64,7 +64,7 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
     marks = AccountMarks(page, (target for group in groups for target in group.targets))
     for entry in render_calendar_entries(page, groups, marks, characters=79 if view == "day" else 60):
         entries.setdefault(entry.local_time.date(), []).append(entry)
-    choices = post_filter_choices(page)
+    choices = account_platform_and_agent_choices(page)
     accounts = [account for account, _ in choices["accounts"]]
     slots = empty_slots_by_day(page, view, span.start_and_end(page.zone), accounts, filters)
     month = span.dates[min(7, span.days - 1)].month  # the grid of a month begins in the week of its first day
@@ -94,7 +94,7 @@ def show_calendar(page: WorkspacePage) -> HttpResponse:
     )
 
 
-def first_posts_of_days_this_week(page: WorkspacePage, *, per_day: int) -> list[DayOfWeekStrip]:
+def first_posts_of_days_this_week(page: WorkspacePage, *, per_day: int) -> list[WeekStripDay]:
     """Return the days of the week strip on the home page: each date of this week with its first posts."""
     today = timezone.localtime().date()
     span = span_of_week(today)
@@ -109,7 +109,7 @@ def first_posts_of_days_this_week(page: WorkspacePage, *, per_day: int) -> list[
     for group in groups:
         posts.setdefault(group.day, []).append(group)
     totals = {group.day: group.on_day for group in groups}
-    return [DayOfWeekStrip(day, posts.get(day, []), totals.get(day, 0), day == today) for day in span.dates]
+    return [WeekStripDay(day, posts.get(day, []), totals.get(day, 0), day == today) for day in span.dates]
 
 
 def _page_of_day(written: str) -> int:

@@ -106,7 +106,7 @@ class CalendarDay:
         return soon + timedelta(minutes=-soon.minute % 5)
 
 
-def span_of_month(day: date) -> CalendarSpan:
+def span_of_weeks_in_month(day: date) -> CalendarSpan:
     """Return the calendar span of the weeks in which the month of a day lies."""
     first = day.replace(day=1)
     following = (first + timedelta(days=31)).replace(day=1)
@@ -132,7 +132,7 @@ def span_of_two_weeks_from(day: date) -> CalendarSpan:
 
 
 SPAN_OF_VIEW: dict[str, Callable[[date], CalendarSpan]] = {
-    "month": span_of_month,
+    "month": span_of_weeks_in_month,
     "week": span_of_week,
     "day": span_of_single_day,
     "list": span_of_two_weeks_from,

@@ -19,12 +19,12 @@ from heroicons.templatetags.heroicons import heroicon_micro
 
 from config.pages.templatetags.dashboard import status_in_words, time_of_day
 from media.links import signed_preview_url
-from posts.attached_media import workspace_assets_by_id
+from posts.attached_media import existing_workspace_assets_by_id
 from posts.calendar_posts import CalendarPost
 from posts.dashboard.account_marks import AccountMarks
 from posts.services.changes import ChangeableTarget, is_changeable
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, UNFINISHED_GROUP_STATUSES, GroupStatus, TargetStatus
-from posts.tags import split_tags
+from posts.tags import distinct_tags_in_text
 from workspaces.workspace_page import WorkspacePage
 
 MAX_TAGS_SHOWN = 3
@@ -34,14 +34,14 @@ WARNING_SIGN = mark_safe('<strong class="sign" aria-hidden="true">! </strong>')
 MOVE_ICON = heroicon_micro("arrows-right-left")
 
 
-class MovableTarget(ChangeableTarget, Protocol):
+class TargetMoveColumns(ChangeableTarget, Protocol):
     """The columns of a target in a calendar entry that say whether it may still be moved to another time."""
 
     @property
     def scheduled_at(self) -> datetime | None: ...
 
 
-_Target = TypeVar("_Target", bound=MovableTarget)
+_Target = TypeVar("_Target", bound=TargetMoveColumns)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def render_calendar_entries(
     One query reads the thumbnails of their first files.
     """
     first_files = {post.id: post.media[0]["media_id"] for post in posts if post.media}
-    assets = workspace_assets_by_id(page.workspace.id, first_files.values())
+    assets = existing_workspace_assets_by_id(page.workspace.id, first_files.values())
     renderer = _EntryRenderer(page, marks, characters)
     entries = []
     for post in posts:
@@ -116,7 +116,9 @@ class _EntryRenderer:
 
 
 def _tag_chips(tags: str) -> SafeString:
-    return format_html_join("", ' <span class="tag">{}</span>', ((tag,) for tag in split_tags(tags)[:MAX_TAGS_SHOWN]))
+    return format_html_join(
+        "", ' <span class="tag">{}</span>', ((tag,) for tag in distinct_tags_in_text(tags)[:MAX_TAGS_SHOWN])
+    )
 
 
 def _shortened(text: str, characters: int) -> str:
@@ -128,7 +130,7 @@ def targets_at_moment(targets: Iterable[_Target], moment: datetime | None) -> li
     return [each for each in targets if each.scheduled_at == moment and each.status != TargetStatus.CANCELLED]
 
 
-def reason_not_to_move(page: WorkspacePage, status: str, targets: Sequence[MovableTarget]) -> str:
+def reason_not_to_move(page: WorkspacePage, status: str, targets: Sequence[TargetMoveColumns]) -> str:
     """Return why a person cannot move the targets of a calendar entry; an empty string if they can be moved."""
     if not page.may_write:
         return str(READ_ONLY_REASON)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from posts.calendar_feed_selectors import MAX_TARGETS_AHEAD, MAX_TARGETS_BEFORE, list_calendar_feeds
 from posts.models import CalendarFeed
 from posts.services.calendar_feeds import CreatedFeed, create_calendar_feed, delete_calendar_feed
-from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
+from workspaces.workspace_page import WorkspacePage, run_once_per_submission, workspace_page
 
 PER_PAGE = 50
 CREATE_OPERATION = "calendar_feeds.create"
@@ -23,7 +23,7 @@ def list_or_create_calendar_feeds(page: WorkspacePage) -> HttpResponse:
         created.append(create_calendar_feed(caller=page.caller, workspace_id=page.workspace.id))
         return created[0].feed
 
-    if page.request.method == "POST" and submit_once(page, CREATE_OPERATION, create)[1]:
+    if page.request.method == "POST" and run_once_per_submission(page, CREATE_OPERATION, create)[1]:
         message = _("This calendar feed was already created and shown. If nobody saved its address, delete it.")
         return page.success_redirect(message, "calendar-feeds")
     found = list_calendar_feeds(

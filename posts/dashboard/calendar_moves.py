@@ -14,7 +14,7 @@ from config.api.errors import NotFound, ValidationFailed
 from config.pages.language import format_date
 from config.pages.sentences import PageRefusal, field_sentence
 from posts import services
-from posts.dashboard.approval_words import count_needing_approval, moved_message
+from posts.dashboard.approval_words import count_needing_approval_if_moved, moved_message_with_approval_count
 from posts.dashboard.calendar_entries import reason_not_to_move, targets_at_moment
 from posts.dashboard.calendar_slots import is_coming_slot_of_account
 from posts.dashboard.forms import ScheduleForm
@@ -43,7 +43,7 @@ def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     schedule = ScheduleForm(sent, zone=page.zone, at=moment, required=True)
     if sent is not None and not reason and schedule.is_valid():
         try:
-            at = schedule.publishing_time
+            at = schedule.chosen_time_or_none
             version = group.content_version
             edit = edit_that_moves_targets(group, targets, TargetTime(at, _takes_slot(page, targets, at)))
             services.update_post(caller=page.caller, post_group_id=group.id, content_version=version, edit=edit)
@@ -80,7 +80,7 @@ def _takes_slot(page: WorkspacePage, targets: Sequence[PostTarget], at: datetime
 def _moved_message(page: WorkspacePage, group: PostGroup, targets: Collection[PostTarget], at: datetime | None) -> str:
     named = {"time": format_date(at.astimezone(page.zone), "l, j F Y, H:i") if at else ""}
     words = _("Moved to %(time)s.") % named if at else _("Moved.")
-    words = moved_message(words, count_needing_approval(page, [group]), 1)
+    words = moved_message_with_approval_count(words, count_needing_approval_if_moved(page, [group]), 1)
     if not targets_that_keep_their_times(group, targets):
         return words
     only = ngettext(

@@ -15,7 +15,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from posts.dashboard.crop_offers import CropOffer, find_crop_that_repairs_issue
 from posts.dashboard.issue_repairs import IssueRepair, repairs_of_issue
-from posts.dashboard.post_preview import PostPreview, preview_post
+from posts.dashboard.post_preview import PostPreview, build_post_preview
 from posts.dashboard.shown_groups import ShownAsset
 from posts.validation import TargetValidation
 
@@ -40,7 +40,7 @@ class ShownIssue:
 
 
 @dataclass(frozen=True)
-class CheckedTarget:
+class TargetCheckAndPreview:
     """The validation result for one chosen account, and the preview of its post, as the composer page shows them."""
 
     label: str
@@ -52,12 +52,12 @@ class CheckedTarget:
 
     @property
     def length_unit(self) -> str:
-        """Return the word for what is counted in the text of this CheckedTarget, such as characters."""
+        """Return the word for what is counted in the text of this TargetCheckAndPreview, such as characters."""
         return _("bytes") if self._counts_bytes else _("characters")
 
     @property
     def remaining_length_unit(self) -> str:
-        """Return the words after the remaining length of this CheckedTarget's text: characters left, or bytes left."""
+        """Return the words after the remaining length of the account's text: characters left, or bytes left."""
         return _("bytes left") if self._counts_bytes else _("characters left")
 
     @property
@@ -66,18 +66,18 @@ class CheckedTarget:
 
     @property
     def remaining_length(self) -> int:
-        """Return how much longer the text of this CheckedTarget, or a part of its thread, may be; negative if too long."""
+        """Return how much longer the account's text, or a part of its thread, may be; negative if too long."""
         further = [self.further_post_max_length - segment.length for segment in self.preview.segments[1:]]
         return min([self.validation.target.text_limit - self.validation.text_length, *further])
 
     @property
     def further_post_max_length(self) -> int:
-        """Return the maximum length of the further posts of this CheckedTarget's thread."""
+        """Return the maximum length of the further posts of this TargetCheckAndPreview's thread."""
         return self.validation.target.capabilities.text.max_length
 
     @property
     def used_length_percent(self) -> int:
-        """Return how much of the allowed length of its text this CheckedTarget uses, at most 100 per cent."""
+        """Return how much of the allowed length of its text this TargetCheckAndPreview uses, at most 100 per cent."""
         limit = self.validation.target.text_limit
         return min(100, max(0, 100 - 100 * self.remaining_length // limit)) if limit else 100
 
@@ -90,7 +90,7 @@ class CheckedTarget:
         return not self.validation.valid
 
 
-def prepare_checks_for_display(found: Sequence[TargetValidation], pictures: list[ShownAsset]) -> list[CheckedTarget]:
+def prepare_checks_for_display(found: Sequence[TargetValidation], pictures: list[ShownAsset]) -> list[TargetCheckAndPreview]:
     """Return the validation result and the preview of each chosen account; `pictures` are the post's attached media.
 
     All previews together show at most MAX_CHARACTERS_OF_ALL_PREVIEWS.
@@ -102,8 +102,8 @@ def prepare_checks_for_display(found: Sequence[TargetValidation], pictures: list
     return checks
 
 
-def _prepare_check(found: TargetValidation, pictures: list[ShownAsset], room: int) -> CheckedTarget:
-    preview = preview_post(found.target, pictures, room=max(room, 0))
+def _prepare_check(found: TargetValidation, pictures: list[ShownAsset], room: int) -> TargetCheckAndPreview:
+    preview = build_post_preview(found.target, pictures, room=max(room, 0))
     issues = [
         ShownIssue(
             issue,
@@ -114,7 +114,7 @@ def _prepare_check(found: TargetValidation, pictures: list[ShownAsset], room: in
         )
         for issue in found.issues
     ]
-    return CheckedTarget(preview.label, preview.account, found, issues, preview, _poll_in_words(found.target.poll))
+    return TargetCheckAndPreview(preview.label, preview.account, found, issues, preview, _poll_in_words(found.target.poll))
 
 
 def _poll_in_words(poll: Mapping[str, Any] | None) -> str:

@@ -19,8 +19,13 @@ from config.pages.language import format_date
 from config.pages.sentences import PageRefusal
 from posts.content import UNCHANGED, PostEdit, own_scheduled_at
 from posts.dashboard.approval_words import needs_approval_if_moved
-from posts.dashboard.approvals import whether_and_when_approval_publishes
-from posts.dashboard.undo_offers import UndoOffer, undo_offer_of_deletion, undo_offer_of_move, undo_offer_of_release
+from posts.dashboard.approvals import approval_publishes_and_at
+from posts.dashboard.undo_offers import (
+    UndoOffer,
+    undo_offer_after_scheduling_or_publishing,
+    undo_offer_of_deletion_or_none,
+    undo_offer_of_move,
+)
 from posts.models import PostGroup
 from posts.plan import Plan
 from posts.services.cancel import plan_cancel
@@ -98,15 +103,17 @@ def _approval(page: WorkspacePage, group: PostGroup, move: TimeShift) -> Prepare
         raise PageRefusal(_("It does not await approval."))
     if _has_unshown_content(group):
         raise PageRefusal(_("It has more than is shown here. Open it to read it all, and approve it there."))
-    publishes, at = whether_and_when_approval_publishes(page, group)
-    first = group.shown_scheduled_at
+    publishes, at = approval_publishes_and_at(page, group)
+    first = group.shown_scheduled_at_or_none
     words = pgettext("of a post", "Published") if publishes else _("Scheduled for a slot")
     if first and not publishes:
         words = _("Scheduled for %(time)s") % {"time": _in_words(page, first)}
     return PreparedAction(
         words,
         lambda: plan_confirm(page.caller, group.id, content_version=group.content_version, scheduled_at=at),
-        lambda: undo_offer_of_release(group, group.id, publishes=publishes) if at or not publishes else None,
+        lambda: (
+            undo_offer_after_scheduling_or_publishing(group, group.id, publishes=publishes) if at or not publishes else None
+        ),
     )
 
 
@@ -143,7 +150,7 @@ def _cancellation(page: WorkspacePage, group: PostGroup, move: TimeShift) -> Pre
     return PreparedAction(
         words.get(GroupStatus(group.status), pgettext("of a post", "Cancelled")),
         lambda: plan_cancel(page.caller, group.id),
-        lambda: undo_offer_of_deletion(group),
+        lambda: undo_offer_of_deletion_or_none(group),
     )
 
 

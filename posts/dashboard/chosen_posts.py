@@ -17,11 +17,11 @@ from django.utils.translation import gettext_lazy
 from config.api.errors import ApiError, NotFound
 from config.pages.sentences import PageRefusal, error_sentences
 from posts.dashboard.account_marks import AccountMarks
-from posts.dashboard.approval_words import moved_message
+from posts.dashboard.approval_words import moved_message_with_approval_count
 from posts.dashboard.chosen_actions import ACTIONS, SHOWN_CHARACTERS, ActionOnChosenPosts, TimeShift, prepare_action
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace
-from posts.dashboard.undo_of_several import store_undo_of_several_in_session
+from posts.dashboard.undo_of_several import store_undo_of_several_and_return_url
 from posts.dashboard.undo_offers import UndoOffer
 from posts.models import PostGroup
 from posts.services.commit import plan_and_commit
@@ -45,7 +45,7 @@ class MoveForm(ScheduleForm):
     @property
     def time_shift(self) -> TimeShift:
         """Return the TimeShift of the chosen posts, from the valid input of the form."""
-        return TimeShift(self.publishing_time, self.cleaned_data.get("days") or 0, self.cleaned_data.get("hours") or 0)
+        return TimeShift(self.chosen_time_or_none, self.cleaned_data.get("days") or 0, self.cleaned_data.get("hours") or 0)
 
     @property
     def entered_values(self) -> str:
@@ -54,7 +54,7 @@ class MoveForm(ScheduleForm):
 
 
 @dataclass(frozen=True)
-class ChosenPost:
+class ChosenPostPreview:
     """A chosen post with what would happen to it, or with the reason why nothing can be done."""
 
     group: PostGroup
@@ -131,14 +131,14 @@ def _show(
 
 def _preview(
     page: WorkspacePage, group: PostGroup, action: ActionOnChosenPosts, move: TimeShift | None, version: int | None
-) -> ChosenPost:
+) -> ChosenPostPreview:
     try:
         if move is None:
-            return ChosenPost(group, "", 0, "")
+            return ChosenPostPreview(group, "", 0, "")
         prepared = prepare_action(page, action, group, move, version)
-        return ChosenPost(group, prepared.words, prepared.plan().group.cost_cents, "")
+        return ChosenPostPreview(group, prepared.words, prepared.plan().group.cost_cents, "")
     except ApiError as error:
-        return ChosenPost(group, "", 0, " ".join(error_sentences(error, action.operation)))
+        return ChosenPostPreview(group, "", 0, " ".join(error_sentences(error, action.operation)))
 
 
 def _do(
@@ -162,11 +162,11 @@ def _do(
     for sentence, count in refusals.items():
         messages.error(page.request, " ".join([_counted(action.not_done, count), sentence]))
     if done:
-        words = moved_message(_counted(action.done, done), waiting, done)
+        words = moved_message_with_approval_count(_counted(action.done, done), waiting, done)
         if len(offers) < done:
             limit = _("For some of them, this cannot be undone.") if offers else _("This cannot be undone.")
             words = " ".join([words, limit])
-        messages.success(page.request, words, extra_tags=store_undo_of_several_in_session(page, offers) if offers else "")
+        messages.success(page.request, words, extra_tags=store_undo_of_several_and_return_url(page, offers) if offers else "")
     return page.redirect(f"{page.url_of_page('posts')}?{_back(page)}")
 
 

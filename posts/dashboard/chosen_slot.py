@@ -28,7 +28,7 @@ class ChosenSlot:
     is_wanted: bool
 
     @classmethod
-    def from_fields(
+    def from_fields_or_none(
         cls, fields: QueryDict | None, accounts: Iterable[ConnectedAccount], *, submitted: bool
     ) -> ChosenSlot | None:
         """Return the chosen slot that the address or the form of the composer names; None if it names none."""
@@ -43,7 +43,7 @@ class ChosenSlot:
         return slot_query_value(self.account, self.at)
 
     @property
-    def label(self) -> str:
+    def account_label(self) -> str:
         """Return the platform and the handle of the account of this ChosenSlot."""
         return f"{platform_label(self.account.platform)} {self.account.handle or self.account.external_id}"
 

@@ -14,10 +14,10 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from accounts.platforms.types import Capabilities
 from posts.content import own_scheduled_at
-from posts.dashboard.account_times import AccountTimes
+from posts.dashboard.account_times import AccountTimeForms
 from posts.dashboard.forms import PlatformOptionsForm
 from posts.dashboard.inputs import normalize_newlines_and_nul
-from posts.dashboard.thread_fields import thread_of_form
+from posts.dashboard.thread_fields import thread_option_from_form
 from posts.models import PostGroup
 from posts.tags import tags_of_metadata
 
@@ -40,7 +40,7 @@ class ComposerContent:
         return cls(group.text, _target_entries(group), [dict(each) for each in group.media], tags)
 
     @classmethod
-    def from_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount], times: AccountTimes) -> ComposerContent:
+    def from_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount], times: AccountTimeForms) -> ComposerContent:
         """Build the content from the composer's submitted form, ignoring chosen accounts that are not in `accounts`.
 
         `times` are the times and slots of single accounts.
@@ -78,7 +78,7 @@ class ComposerContent:
     def detach_media(self, media_id: str) -> None:
         self.media = [each for each in self.media if each["media_id"] != media_id]
 
-    def replace_media(self, media_id: str, by: str) -> None:
+    def replace_media_keeping_alt_text(self, media_id: str, by: str) -> None:
         """Replace an attached media asset in the composer's content; the alt text entered for the post stays."""
         self.media = [{**each, "media_id": by} if each["media_id"] == media_id else each for each in self.media]
 
@@ -147,11 +147,11 @@ def _time_entry(at: datetime | None, *, in_slot: bool) -> dict[str, Any]:
     return {"scheduled_at": at.astimezone(UTC).isoformat()} if at else {}
 
 
-def _target_entry(sent: QueryDict, account: ConnectedAccount, times: AccountTimes) -> dict[str, Any]:
+def _target_entry(sent: QueryDict, account: ConnectedAccount, times: AccountTimeForms) -> dict[str, Any]:
     own = normalize_newlines_and_nul(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
     capabilities = capabilities_of_account(account)
     form = PlatformOptionsForm(capabilities.options, sent, prefix=account.id, options={})
-    thread = thread_of_form(sent, account.id) if capabilities.thread else {}
+    thread = thread_option_from_form(sent, account.id) if capabilities.thread else {}
     target = {
         "platform": account.platform,
         "connected_account_id": account.id,

@@ -49,7 +49,7 @@ def draft_key_of_request_or_new_key(page: WorkspacePage) -> str:
     request = page.request
     sent = request.POST.get("key", "") if request.method == "POST" else request.GET.get("draft", "")
     if request.method == "POST" and sent:
-        return sent  # `submit_once` checks it
+        return sent  # `run_once_per_submission` checks it
     return sent if DRAFT_KEY_PATTERN.fullmatch(sent) else composer_drafts.new_draft_key()
 
 
@@ -57,7 +57,7 @@ def find_composer_draft(page: WorkspacePage, key: str) -> ComposerDraft | None:
     """Return the signed-in person's composer draft with this key; None if there is none or the key is malformed."""
     if not DRAFT_KEY_PATTERN.fullmatch(key):
         return None
-    return composer_drafts.find_draft(caller=page.caller, workspace_id=page.workspace.id, key=key)
+    return composer_drafts.find_draft_or_none(caller=page.caller, workspace_id=page.workspace.id, key=key)
 
 
 def form_data_of_draft(draft: ComposerDraft) -> QueryDict:
@@ -68,7 +68,7 @@ def form_data_of_draft(draft: ComposerDraft) -> QueryDict:
     return form
 
 
-def save_form_as_draft(page: WorkspacePage, group: PostGroup | None, key: str) -> composer_drafts.SavedDraft | None:
+def save_form_as_draft_or_none(page: WorkspacePage, group: PostGroup | None, key: str) -> composer_drafts.SavedDraft | None:
     """Save the submitted form of the composer as a draft; return None for an empty form, which is saved only over a draft."""
     sent = page.request.POST
     fields = {
@@ -95,18 +95,18 @@ def save_draft_and_respond(page: WorkspacePage, group: PostGroup | None, key: st
     scripted = page.request.headers.get("Accept") == "application/json"
     if DRAFT_KEY_PATTERN.fullmatch(key) and row_id_of_earlier_submission(page, operation, key):
         return JsonResponse({"finished": True}) if scripted else page.redirect(f"{page.request.path}?draft={key}")
-    saved = save_form_as_draft(page, group, key)
+    saved = save_form_as_draft_or_none(page, group, key)
     if not scripted:
         return page.redirect(f"{page.request.path}?draft={saved.draft.key}" if saved else page.request.path)
     if saved is None:
         return JsonResponse({"key": key, "seen": "", "said": ""})
-    said = draft_saved_text(page, saved.draft)
+    said = draft_saved_at_in_words(page, saved.draft)
     if saved.is_copy:
         said = _("%(saved)s as a second draft, because this one was changed in another window") % {"saved": said}
     return JsonResponse({"key": saved.draft.key, "seen": saved.draft.saved_at.isoformat(), "said": said})
 
 
-def draft_saved_text(page: WorkspacePage, draft: ComposerDraft) -> str:
+def draft_saved_at_in_words(page: WorkspacePage, draft: ComposerDraft) -> str:
     """Return when a composer draft was saved, in words, such as "Saved 14:03"; with the day if it is not today."""
     at, now = draft.saved_at.astimezone(page.zone), timezone.now().astimezone(page.zone)
     return _("Saved %(time)s") % {"time": format_date(at, "H:i" if at.date() == now.date() else "j M, H:i")}

@@ -18,7 +18,7 @@ from media.dashboard.library import upload_files_collecting_errors
 from media.models import MediaAsset
 from media.serializers import UploadFromUrlSerializer
 from media.services import convert_image_to_jpeg, crop_image, upload_media
-from posts.attached_media import workspace_assets_by_id
+from posts.attached_media import existing_workspace_assets_by_id
 from posts.dashboard.composer_content import ComposerContent
 from posts.dashboard.crop_offers import CropOffer, find_crop_of_button
 from posts.dashboard.inputs import validated_page_input
@@ -106,7 +106,7 @@ class ComposerMedia:
             record_refused_write(self.page, "media.upload", error)
             self.problems.append(" ".join([failed, *error_sentences(error)]))
             return
-        self.content.replace_media(media_id, edited.id)
+        self.content.replace_media_keeping_alt_text(media_id, edited.id)
         self._load_assets()
 
     def show_library_from(self, cursor: str = "") -> None:
@@ -128,7 +128,7 @@ class ComposerMedia:
 
     def _load_assets(self) -> None:
         """Load the assets attached in the composer; drop deleted ones, and alt texts that equal the asset's own."""
-        self.assets: dict[str, MediaAsset] = workspace_assets_by_id(self.page.workspace.id, self.content.media_ids)
+        self.assets: dict[str, MediaAsset] = existing_workspace_assets_by_id(self.page.workspace.id, self.content.media_ids)
         attached = []
         for each in self.content.media:
             asset = self.assets.get(each["media_id"])

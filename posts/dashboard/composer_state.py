@@ -18,8 +18,8 @@ from posts import selectors, services
 from posts.content import PostInput
 from posts.dashboard import composer_draft_forms
 from posts.dashboard.account_tabs import AccountTab, account_tab
-from posts.dashboard.account_times import AccountTimes
-from posts.dashboard.checked_content import CheckedTarget, prepare_checks_for_display
+from posts.dashboard.account_times import AccountTimeForms
+from posts.dashboard.checked_content import TargetCheckAndPreview, prepare_checks_for_display
 from posts.dashboard.chosen_slot import ChosenSlot
 from posts.dashboard.composer_content import ComposerContent, capabilities_of_account
 from posts.dashboard.composer_media import ComposerMedia
@@ -59,7 +59,7 @@ class Composer:
     content: ComposerContent
     media: ComposerMedia
     schedule: ScheduleForm
-    account_times: AccountTimes
+    account_times: AccountTimeForms
     slot: ChosenSlot | None = None
     problems: list[str] = field(default_factory=list)
     focus: str = ""  # the account whose tab gets the focus
@@ -82,12 +82,12 @@ class Composer:
         chosen = before.account_ids if fields is None else fields.getlist("account")
         workspace_id = page.workspace.id
         accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id, chosen=chosen)
-        times = AccountTimes.from_form(sent, group, chosen, page.zone)
+        times = AccountTimeForms.from_form(sent, group, chosen, page.zone)
         content = before if fields is None else ComposerContent.from_form(fields, accounts, times)
         at = _time_to_come(group) if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
         media = ComposerMedia(page, content)
-        slot = None if group else ChosenSlot.from_fields(fields, accounts, submitted=sent is not None)
+        slot = None if group else ChosenSlot.from_fields_or_none(fields, accounts, submitted=sent is not None)
         composer = cls(page, group, key, draft, sent, accounts, content, media, schedule, times, slot)
         if sent is None and "fix" in page.request.GET:  # see copy_failed_targets_to_draft_post
             composer.focus_text_to_fix()
@@ -133,7 +133,7 @@ class Composer:
 
     def save_draft(self) -> None:
         """Save the submitted form of this Composer as its draft, so that nothing is lost when the page is left."""
-        saved = composer_draft_forms.save_form_as_draft(self.page, self.group, self.key)
+        saved = composer_draft_forms.save_form_as_draft_or_none(self.page, self.group, self.key)
         if saved:
             self.draft, self.key = saved.draft, saved.draft.key
 
@@ -190,14 +190,14 @@ class Composer:
         return [(account, get_adapter(account.platform).label, account.id in chosen) for account in self.accounts]
 
     @property
-    def folded_account_choices(self) -> list[AccountChoice]:
+    def folded_sandbox_choices(self) -> list[AccountChoice]:
         """Return the sandbox accounts, which the composer folds away once there is a real account; otherwise none."""
         sandbox = [choice for choice in self.account_choices if choice[0].sandbox]
         return sandbox if len(sandbox) < len(self.accounts) else []
 
     @property
     def sandbox_is_chosen(self) -> bool:
-        return any(chosen for _, _, chosen in self.folded_account_choices)
+        return any(chosen for _, _, chosen in self.folded_sandbox_choices)
 
     @property
     def entered_time(self) -> str:
@@ -205,7 +205,7 @@ class Composer:
         return str(self.schedule["when"].value() or "")
 
     @property
-    def buttons_show_other_time(self) -> bool:
+    def buttons_have_outdated_time(self) -> bool:
         """Return whether the buttons of the submitted composer were made for another time than the one that is filled in."""
         return self.sent is not None and self.sent.get("shown_when", "") != self.entered_time
 
@@ -243,9 +243,9 @@ class Composer:
         self.focus_shared_text = not self.focus
 
     @property
-    def draft_saved_text(self) -> str:
+    def draft_saved_at_in_words(self) -> str:
         """Return in words when the draft of this Composer was saved; an empty string if it was not saved yet."""
-        return composer_draft_forms.draft_saved_text(self.page, self.draft) if self.draft else ""
+        return composer_draft_forms.draft_saved_at_in_words(self.page, self.draft) if self.draft else ""
 
     @property
     def composer_drafts_to_continue(self) -> list[composer_draft_forms.OfferedDraft]:
@@ -253,7 +253,7 @@ class Composer:
         return composer_draft_forms.composer_drafts_to_continue(self.page, self.group) if self.sent is None else []
 
     @property
-    def fields_of_other_accounts(self) -> list[tuple[str, str]]:
+    def fields_of_unchosen_accounts(self) -> list[tuple[str, str]]:
         """Return the composer fields of accounts that are not chosen now: choosing them again restores text and options."""
         ids = {account.id for account in self.accounts} - set(self.content.account_ids)
         prefixes = tuple(
@@ -277,11 +277,11 @@ class Composer:
         return asked if asked in self.content.account_ids else ""
 
     @cached_property
-    def checked_targets(self) -> list[CheckedTarget]:
+    def checked_targets(self) -> list[TargetCheckAndPreview]:
         return prepare_checks_for_display(self.validation.targets, self.media.attached_assets) if self.validation else []
 
     @property
-    def needs_simulation_warning(self) -> bool:
+    def simulates_real_accounts(self) -> bool:
         """Return whether to warn in the composer that the post is only simulated, although real accounts are chosen."""
         simulated = self.group is not None and self.group.sandbox
         real = {account.id for account in self.accounts if not account.sandbox}
@@ -297,4 +297,4 @@ def _time_to_come(group: PostGroup) -> datetime | None:
 def _requested_time(page: WorkspacePage) -> datetime | None:
     """Return the publishing time with which a link from the calendar opens the composer, or None."""
     form = ScheduleForm({"when": page.request.GET.get("when", ""), "which": "0"}, zone=page.zone)
-    return form.publishing_time if form.is_valid() else None
+    return form.chosen_time_or_none if form.is_valid() else None

@@ -19,7 +19,7 @@ from config.api.uploads import uploaded_files_in_field
 from config.pages.sentences import PageRefusal, error_sentences
 from posts import services
 from posts.content import PostEdit, PostInput, copy_of_edit_keeping_taken_slots
-from posts.dashboard.approval_words import awaits_approval_message
+from posts.dashboard.approval_words import awaits_approval_message_with_time
 from posts.dashboard.chosen_slot import ChosenSlot
 from posts.dashboard.composer_draft_forms import (
     DRAFT_KEY_PATTERN,
@@ -32,24 +32,24 @@ from posts.dashboard.composer_state import Composer
 from posts.dashboard.inputs import (
     get_post_group_of_workspace,
     normalize_newlines_and_nul,
-    submitted_content_version,
+    submitted_content_version_or_zero,
     validated_page_input,
 )
 from posts.dashboard.insertable_texts import TEMPLATES_OF_SEARCHED_LISTS
 from posts.dashboard.scheduling_words import publishing_message, scheduled_for_message
 from posts.dashboard.submit_buttons import PUBLISH, SAVE, SCHEDULE
-from posts.dashboard.undo_offers import due_time_with_undo_delay, undo_offer_of_release
+from posts.dashboard.undo_offers import publish_now_due_at_or_none, undo_offer_after_scheduling_or_publishing
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer
 from posts.services.review import CONFIRMABLE_GROUP_STATUSES
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
-from posts.tags import MAX_TAG_CHARACTERS, MAX_TAGS, InvalidTags, metadata_with_tags, split_tags, tags_of_metadata
+from posts.tags import MAX_TAG_CHARACTERS, MAX_TAGS, InvalidTags, distinct_tags_in_text, metadata_with_tags, tags_of_metadata
 from workspaces.workspace_page import (
     WorkspacePage,
     record_refused_write,
     row_id_of_earlier_submission,
-    submit_once,
+    run_once_per_submission,
     workspace_page,
 )
 
@@ -156,11 +156,11 @@ def _apply_media_button(request: HttpRequest, media: ComposerMedia, action: str,
 def _add_problems_of_times(composer: Composer, how: str, slot: ChosenSlot | None) -> None:
     schedule = composer.schedule
     needs_time = how == SCHEDULE and not _all_have_times(composer)
-    if needs_time and schedule.is_valid() and schedule.publishing_time is None:
+    if needs_time and schedule.is_valid() and schedule.chosen_time_or_none is None:
         schedule.add_error("when", _("Choose the day and time."))
     if (how != PUBLISH and schedule.errors) or composer.account_times.have_errors:
         composer.problems.append(_("Correct the time."))
-    if how == PUBLISH and composer.entered_time and composer.buttons_show_other_time:
+    if how == PUBLISH and composer.entered_time and composer.buttons_have_outdated_time:
         composer.problems.append(_("Nothing was published, because a time is filled in. Choose below what to do."))
     if how == PUBLISH and composer.content.targets and _all_have_times(composer):
         composer.problems.append(
@@ -184,9 +184,9 @@ def _save(composer: Composer, how: str) -> HttpResponse:
     if composer.problems or composer.media.problems:
         return _show_with_problems(composer)
     operation = _operation(composer.group)
-    at = due_time_with_undo_delay(page) if how == PUBLISH else schedule.publishing_time
+    at = publish_now_due_at_or_none(page) if how == PUBLISH else schedule.chosen_time_or_none
     try:
-        group_id, repeated = submit_once(page, operation, lambda: _write(composer, how, at, slot))
+        group_id, repeated = run_once_per_submission(page, operation, lambda: _write(composer, how, at, slot))
     except ApiError as error:
         record_refused_write(page, operation, error)
         composer.problems += _error_messages(error, operation)
@@ -194,7 +194,9 @@ def _save(composer: Composer, how: str) -> HttpResponse:
     if repeated:
         words = _("This was already saved earlier. Nothing was done again.")
         return page.success_redirect(words, "post", post_group_id=group_id)
-    undo = undo_offer_of_release(composer.group, group_id, publishes=how == PUBLISH, when=composer.entered_time)
+    undo = undo_offer_after_scheduling_or_publishing(
+        composer.group, group_id, publishes=how == PUBLISH, when=composer.entered_time
+    )
     offered = (how == SCHEDULE and _was_released(composer, at)) or (how == PUBLISH and at is not None)
     address = undo.address(page) if offered and page.may_publish_without_approval else ""
     return page.success_redirect(_success_message(how, at, page), "post", undo=address, post_group_id=group_id)
@@ -203,7 +205,7 @@ def _save(composer: Composer, how: str) -> HttpResponse:
 def _slot_to_take(composer: Composer, how: str) -> ChosenSlot | None:
     """Return the slot that a composed post takes if it is scheduled: the chosen one, unless the account has a time."""
     slot, times = composer.slot, composer.account_times
-    if slot is None or not slot.is_wanted or how != SCHEDULE or slot.at != composer.schedule.publishing_time:
+    if slot is None or not slot.is_wanted or how != SCHEDULE or slot.at != composer.schedule.chosen_time_or_none:
         return None
     with_other_times = times.valid_times.keys() | times.in_slots
     return slot if slot.account.id in set(composer.content.account_ids) - with_other_times else None
@@ -245,7 +247,7 @@ def _write(composer: Composer, how: str, at: datetime | None, slot: ChosenSlot |
     changed = services.update_post(
         caller=caller,
         post_group_id=group.id,
-        content_version=submitted_content_version(composer.page),
+        content_version=submitted_content_version_or_zero(composer.page),
         edit=edit,
     ).group
     waits = caller.needs_approval and changed.status == GroupStatus.PENDING_CONFIRMATION  # the change has asked for it
@@ -259,7 +261,7 @@ def _write(composer: Composer, how: str, at: datetime | None, slot: ChosenSlot |
 def _changed_metadata(composer: Composer) -> dict[str, str] | None:
     """Return the metadata of a composed post with the tags of the form; None if the post has these tags already."""
     before = composer.group.metadata if composer.group else {}
-    if "tags" not in composer.page.request.POST or split_tags(composer.content.tags) == tags_of_metadata(before):
+    if "tags" not in composer.page.request.POST or distinct_tags_in_text(composer.content.tags) == tags_of_metadata(before):
         return None
     return metadata_with_tags(before, composer.content.tags)
 
@@ -292,5 +294,5 @@ def _success_message(how: str, at: datetime | None, page: WorkspacePage) -> str:
     if how == SCHEDULE:
         return scheduled_for_message(page, at)
     if how == PUBLISH and not page.may_publish_without_approval:
-        return awaits_approval_message()
+        return awaits_approval_message_with_time()
     return publishing_message(at) if how == PUBLISH else _("Saved.")

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 
-from posts.attached_media import workspace_assets_by_id
+from posts.attached_media import existing_workspace_assets_by_id
 from posts.dashboard.composer_content import ComposerContent
 from posts.dashboard.forms import DATETIME_LOCAL_FORMAT
 from posts.models import ComposerDraft, PostGroup
@@ -73,6 +73,6 @@ def copy_post_to_composer_draft(page: WorkspacePage, group: PostGroup, *, when: 
 def _remaining_content(group: PostGroup) -> ComposerContent:
     """Return the content of a post that is copied, without media that were deleted."""
     content = ComposerContent.from_group(group)
-    remaining = workspace_assets_by_id(group.workspace_id, content.media_ids)
+    remaining = existing_workspace_assets_by_id(group.workspace_id, content.media_ids)
     content.media = [each for each in content.media if each["media_id"] in remaining]
     return content

@@ -61,7 +61,7 @@ class ScheduleForm(forms.Form):
             del self.fields["which"]
 
     @property
-    def publishing_time(self) -> datetime | None:
+    def chosen_time_or_none(self) -> datetime | None:
         """Return the publishing time chosen in the schedule form, or None if none was chosen.
 
         The form has no seconds: an unchanged time keeps the seconds that it had before.

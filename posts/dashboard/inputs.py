@@ -49,7 +49,7 @@ def zoned_moment_or_none(text: str) -> datetime | None:
     return moment if moment and moment.tzinfo else None
 
 
-def submitted_content_version(page: WorkspacePage) -> int:
+def submitted_content_version_or_zero(page: WorkspacePage) -> int:
     """Return the content_version in the input of a dashboard page, or 0 if it is missing; no post has version 0."""
     sent = page.request.POST.get("content_version", "")
     return int(sent) if sent.isdecimal() and len(sent) < 10 else 0

@@ -26,10 +26,10 @@ class InsertableTexts:
         return list(snippets_of_workspace(workspace_id=self.page.workspace.id))
 
     @property
-    def emoji_search_words(self) -> str:
+    def emoji_search_query(self) -> str:
         """Return the words that were typed into the emoji search of these insertable texts."""
         return self.page.request.POST.get("emoji_words", "")
 
     @property
     def emoji_groups(self) -> dict[str, list[tuple[str, str]]]:
-        return emoji_groups(self.emoji_search_words)
+        return emoji_groups(self.emoji_search_query)

@@ -9,8 +9,8 @@ from functools import partial
 
 from django.utils.translation import gettext as _
 
-from accounts.dashboard.amounts import minutes_in_words
-from accounts.dashboard.issue_nouns import KIND_PLURALS, file_count_in_words
+from accounts.dashboard.amounts import minutes_as_duration_in_words
+from accounts.dashboard.issue_nouns import KIND_PLURALS, count_of_kind_in_words
 from accounts.dashboard.issue_sentences import advice_sentence
 from accounts.platforms.issues import Issue
 from media.models import MediaAsset
@@ -95,7 +95,7 @@ def _convert_picture(issue: Issue, pictures: Sequence[ShownAsset]) -> list[Issue
 
 def _keep_fewer_media(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
     kind, limit, surplus = issue.facts["kind"], issue.facts["limit"], issue.facts["surplus"]
-    several = _("Keep only the first %(files)s") % {"files": file_count_in_words(kind, limit)}
+    several = _("Keep only the first %(files)s") % {"files": count_of_kind_in_words(kind, limit)}
     label = several if limit > 1 else _("Keep only the first one")
     return [_repair(issue, label, partial(ComposerContent.remove_media_at, places=surplus), f"{kind}:{limit}")]
 
@@ -131,7 +131,7 @@ def _correct_choice_count(issue: Issue, pictures: Sequence[ShownAsset]) -> list[
 
 def _correct_poll_duration(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
     minutes = issue.facts["rules"].nearest_duration(issue.facts["minutes"])
-    label = _("Set the duration to %(duration)s") % {"duration": minutes_in_words(minutes)}
+    label = _("Set the duration to %(duration)s") % {"duration": minutes_as_duration_in_words(minutes)}
     return [_repair(issue, label, partial(ComposerContent.set_field, path=issue.field, value=minutes))]
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS, get_adapter, platform_label
-from agents.selectors import list_agents
+from agents.selectors import list_agents_with_revoked
 from posts import selectors
 from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.chosen_posts import chosen_posts_context
@@ -22,7 +22,7 @@ from posts.day_lists import CalendarFilters
 from posts.models import PostTarget
 from posts.states import RETRYABLE_GROUP_STATUSES, GroupStatus, TargetStatus
 from posts.summaries import PostSummary
-from posts.tags import split_tags
+from posts.tags import distinct_tags_in_text
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
@@ -52,7 +52,7 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
         workspace_id=page.workspace.id,
         status=status if status in GroupStatus.values else None,
         text=text or None,
-        tag=searched_tag(page) or None,
+        tag=tag_filter_from_query_string(page) or None,
         limit=PER_PAGE,
         cursor=query.get("cursor"),
         **account_and_agent_from_query(page),
@@ -75,10 +75,10 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
         **chosen_posts_context(page),
         **saved_filters_context(page, "posts"),
         searched=text,
-        tag=searched_tag(page),
+        tag=tag_filter_from_query_string(page),
         next_cursor=found.next_cursor,
         states=GroupStatus.values,
-        **post_filter_choices(page),
+        **account_platform_and_agent_choices(page),
     )
 
 
@@ -93,9 +93,9 @@ def searched_text(page: WorkspacePage) -> str:
     return page.request.GET.get("q", "").replace("\0", "").strip()[:MAX_SEARCHED_CHARACTERS]
 
 
-def searched_tag(page: WorkspacePage) -> str:
+def tag_filter_from_query_string(page: WorkspacePage) -> str:
     """Return the tag by which the list of posts or the calendar is filtered, from the query string; empty for all."""
-    return next(iter(split_tags(page.request.GET.get("tag", "").replace("\0", "")[:MAX_SEARCHED_CHARACTERS])), "")
+    return next(iter(distinct_tags_in_text(page.request.GET.get("tag", "").replace("\0", "")[:MAX_SEARCHED_CHARACTERS])), "")
 
 
 def calendar_filters_from_query(page: WorkspacePage) -> CalendarFilters:
@@ -106,15 +106,15 @@ def calendar_filters_from_query(page: WorkspacePage) -> CalendarFilters:
         platform=platform if platform in PLATFORMS else None,
         status=status if status in GroupStatus.values else None,
         text=searched_text(page),
-        tag=searched_tag(page),
+        tag=tag_filter_from_query_string(page),
         **account_and_agent_from_query(page),
     )
 
 
-def post_filter_choices(page: WorkspacePage) -> dict[str, Any]:
+def account_platform_and_agent_choices(page: WorkspacePage) -> dict[str, Any]:
     """Return the accounts, platforms and agents by which the dashboard's list of posts and its calendar can be filtered."""
     accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id)
-    agents = list_agents(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
+    agents = list_agents_with_revoked(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
     platforms = sorted({(account.platform, get_adapter(account.platform).label) for account in accounts})
     labelled = [(account, _account_label(account)) for account in accounts]
     return {"accounts": labelled, "agents": agents, "platforms": platforms}

@@ -10,7 +10,7 @@ from posts import selectors, services
 from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.scheduling_words import sending_missed_message
 from posts.dashboard.undo_of_several import store_undo_of_retries_in_session
-from posts.dashboard.undo_offers import due_time_with_undo_delay
+from posts.dashboard.undo_offers import publish_now_due_at_or_none
 from posts.services.missed import MAX_MISSED_POSTS
 from posts.services.preferences import skips_undo_delay
 from posts.states import SCHEDULE_MISSED
@@ -25,7 +25,7 @@ def list_or_send_missed_posts(page: WorkspacePage) -> HttpResponse:
     """
     workspace_id = page.workspace.id
     if page.request.method != "POST":
-        groups = selectors.missed_posts(caller=page.caller, workspace_id=workspace_id, limit=MAX_MISSED_POSTS)
+        groups = selectors.recently_missed_posts(caller=page.caller, workspace_id=workspace_id, limit=MAX_MISSED_POSTS)
         shown = [(each, [t for t in each.targets.all() if (t.error or {}).get("code") == SCHEDULE_MISSED]) for each in groups]
         marks = AccountMarks(page, (target for _group, targets in shown for target in targets))
         rows = [(group, targets[0].scheduled_at, marks.marks_of_post(targets)) for group, targets in shown]
@@ -36,7 +36,7 @@ def list_or_send_missed_posts(page: WorkspacePage) -> HttpResponse:
     if not chosen:
         messages.info(page.request, _("Choose the posts to send."))
         return page.redirect(page.url_of_page("missed"))
-    due = due_time_with_undo_delay(page)
+    due = publish_now_due_at_or_none(page)
     sent = services.retry_missed_posts(
         caller=page.caller, workspace_id=workspace_id, post_group_ids=chosen, due_at=due
     ).changes

@@ -25,9 +25,9 @@ from posts.dashboard.steps_after_failure import steps_after_failure
 from posts.dashboard.undo_of_several import store_undo_of_retries_in_session
 from posts.dashboard.undo_offers import (
     PUBLISHING_DELAY_FOR_UNDO,
-    due_time_with_undo_delay,
-    undo_offer_of_deletion,
-    undo_offer_of_release,
+    publish_now_due_at_or_none,
+    undo_offer_after_scheduling_or_publishing,
+    undo_offer_of_deletion_or_none,
 )
 from posts.models import PostGroup, PostTarget
 from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
@@ -41,7 +41,7 @@ from posts.states import (
     TargetStatus,
 )
 from webhooks import selectors as webhooks
-from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
+from workspaces.workspace_page import WorkspacePage, run_once_per_submission, workspace_page
 
 MAX_ROWS = 50  # maximum number of events, and of deliveries
 
@@ -81,7 +81,7 @@ def cancel_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     words = _("The draft was deleted.") if group.status == GroupStatus.DRAFT else _("The post was cancelled.")
     if group.status == GroupStatus.PUBLISHING:
         words = _("The post was cancelled for the accounts where it had not begun.")
-    if undo := undo_offer_of_deletion(group):
+    if undo := undo_offer_of_deletion_or_none(group):
         return page.success_redirect(words, "post", undo=undo.address(page), post_group_id=group.id)
     return page.success_redirect(" ".join([words, _("This cannot be undone.")]), "post", post_group_id=group.id)
 
@@ -94,7 +94,7 @@ def retry_failed_and_selected_unconfirmed_targets(page: WorkspacePage, post_grou
     """
     group = get_post_group_of_workspace(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
-    due = due_time_with_undo_delay(page)
+    due = publish_now_due_at_or_none(page)
     plan = services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful, due_at=due)
     undo = store_undo_of_retries_in_session(page, plan.changes) if due else ""
     return page.success_redirect(sending_again_message(due), "post", undo=undo, post_group_id=group.id)
@@ -109,7 +109,9 @@ def copy_failed_targets_to_draft_post(page: WorkspacePage, post_group_id: str) -
         raise PageRefusal(_("The post has not failed at any account."))
     data = validated_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group, only=failed), "draft": True})
     post = PostInput.from_request(data)
-    draft_id = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)[0]
+    draft_id = run_once_per_submission(
+        page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group
+    )[0]
     words = _("This is a copy for the accounts where the post failed. Change what they did not accept, then send it again.")
     messages.info(page.request, words)
     return page.redirect(f"{page.url_of_page('post-edit', post_group_id=draft_id)}?fix=text")
@@ -147,15 +149,15 @@ def reschedule_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     if not schedule.is_valid():
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
     try:
-        edit = PostEdit(scheduled_at=schedule.publishing_time)
+        edit = PostEdit(scheduled_at=schedule.chosen_time_or_none)
         moved = services.update_post(caller=page.caller, post_group_id=group.id, edit=edit).group
     except ValidationFailed as error:
         for row in error.details or []:
             schedule.add_error("when", field_sentence(row))
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
-    undo = undo_offer_of_release(group, moved.id, publishes=False).address(page)
+    undo = undo_offer_after_scheduling_or_publishing(group, moved.id, publishes=False).address(page)
     return page.success_redirect(
-        scheduled_for_message(page, schedule.publishing_time), "post", undo=undo, post_group_id=group.id
+        scheduled_for_message(page, schedule.chosen_time_or_none), "post", undo=undo, post_group_id=group.id
     )
 
 
@@ -168,7 +170,9 @@ def copy_post_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpRespo
     group = get_post_group_of_workspace(page, post_group_id)
     data = validated_page_input(CreatePostSerializer, {**request_fields_to_copy_post(group), "draft": True})
     post = PostInput.from_request(data)
-    draft_id = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)[0]
+    draft_id = run_once_per_submission(
+        page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group
+    )[0]
     return page.success_redirect(_("Copied to a new draft."), "post-edit", post_group_id=draft_id)
 
 
@@ -213,7 +217,7 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
 
 def _begins_soon(group: PostGroup, unstarted: Sequence[PostTarget]) -> bool:
     """Return whether a post's dashboard page must say that it is about to be published, or sent again after a failure."""
-    soon, first = timezone.now() + PUBLISHING_DELAY_FOR_UNDO, group.shown_scheduled_at
+    soon, first = timezone.now() + PUBLISHING_DELAY_FOR_UNDO, group.shown_scheduled_at_or_none
     if group.status == GroupStatus.SCHEDULED:
         return not group.was_attempted and first is not None and first <= soon
     due = [each.due_at for each in unstarted if each.due_at]

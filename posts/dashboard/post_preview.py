@@ -65,7 +65,7 @@ class PostPreview:
         return len(self.pictures) - len(self.shown_pictures)
 
 
-def preview_post(target: TargetToValidate, pictures: list[ShownAsset], *, room: int) -> PostPreview:
+def build_post_preview(target: TargetToValidate, pictures: list[ShownAsset], *, room: int) -> PostPreview:
     """Return the preview of a post at one account, with at most `room` characters and MAX_PREVIEW_CHARACTERS of its texts."""
     adapter = get_adapter(target.account.platform)
     room = min(room, MAX_PREVIEW_CHARACTERS)

@@ -11,7 +11,7 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 
 
 @workspace_page("GET", "POST")
-def show_or_save_publishing_preference(page: WorkspacePage) -> HttpResponse:
+def show_or_save_undo_delay_preference(page: WorkspacePage) -> HttpResponse:
     """Dashboard page on which a person chooses whether publishing waits some seconds, in which it can be undone."""
     if page.request.method == "POST":
         save_undo_delay_preference(caller=page.caller, skips_delay="at_once" in page.request.POST)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from config.api.errors import NotFound
 from config.pages.sentences import PageRefusal
 from posts.models import SavedFilter
-from posts.services.saved_filters import delete_saved_filter, save_filter, saved_filters_of_person
+from posts.services.saved_filters import delete_saved_filter, save_or_replace_filter, saved_filters_of_person
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 FILTER_PARAMETERS = ("q", "tag", "status", "account", "agent", "platform")
@@ -30,7 +30,9 @@ def save_current_filter(page: WorkspacePage) -> HttpResponse:
         raise PageRefusal(_("Choose a filter and press Show first. Then save it."))
     if not name or len(name) > MAX_NAME_CHARACTERS or len(query.urlencode()) > MAX_QUERY_CHARACTERS:
         raise PageRefusal(_("Enter a name of up to %(most)d characters.") % {"most": MAX_NAME_CHARACTERS})
-    save_filter(caller=page.caller, workspace_id=page.workspace.id, page=filtered_page, name=name, query=query.urlencode())
+    save_or_replace_filter(
+        caller=page.caller, workspace_id=page.workspace.id, page=filtered_page, name=name, query=query.urlencode()
+    )
     return page.success_redirect_back(_("The filter is saved as “%(name)s”.") % {"name": name})
 
 

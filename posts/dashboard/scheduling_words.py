@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from config.pages.language import format_date
-from posts.dashboard.approval_words import awaits_approval_message
+from posts.dashboard.approval_words import awaits_approval_message_with_time
 from posts.dashboard.undo_offers import UNDO_SECONDS
 from workspaces.workspace_page import WorkspacePage
 
@@ -17,7 +17,7 @@ def scheduled_for_message(page: WorkspacePage, at: datetime | None) -> str:
     """Return the message after scheduling a post, such as "Scheduled for Tuesday, 24 November 2026, 09:00."."""
     time = format_date(at.astimezone(page.zone), "l, j F Y, H:i") if at else ""
     if not page.may_publish_without_approval:
-        return awaits_approval_message(time)
+        return awaits_approval_message_with_time(time)
     return _("Scheduled for %(time)s.") % {"time": time} if time else _("Scheduled.")
 
 

@@ -34,7 +34,7 @@ from posts.services.series import (
     update_series,
 )
 from posts.services.series_occurrences import cancel_or_edit_scheduled_posts
-from workspaces.workspace_page import WorkspacePage, record_refused_write, submit_once, workspace_page
+from workspaces.workspace_page import WorkspacePage, record_refused_write, run_once_per_submission, workspace_page
 
 PER_PAGE = 50
 EMPTY_POST: Mapping[str, Any] = {"text": "", "targets": [], "media": []}
@@ -114,7 +114,7 @@ def preview_or_create_series(page: WorkspacePage) -> HttpResponse:
             )
             return _render_form(page, form, planned=plan.series, plan_hash=plan.hash)
         plan_hash = page.request.POST.get("plan_hash", "")
-        made = submit_once(
+        made = run_once_per_submission(
             page, "series.create", lambda: create_series(caller=page.caller, fields=fields, plan_hash=plan_hash).series
         )[0]
     except ApiError as error:
@@ -200,7 +200,7 @@ def _form(page: WorkspacePage, initial: Mapping[str, Any], chosen: list[str], se
 
 def _entered_post(page: WorkspacePage, form: SeriesForm, base: Mapping[str, Any]) -> dict[str, Any]:
     """Return the post that is entered in the form of a series; what the form does not show stays as in `base`."""
-    first, *further = form.entered_texts
+    first, *further = form.entered_thread_texts
     known = {target["connected_account_id"]: target for target in base["targets"]}
     chosen = form.cleaned_data["accounts"]
     accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)

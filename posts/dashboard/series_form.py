@@ -141,7 +141,7 @@ class SeriesForm(forms.Form):
         return f"{self.cleaned_data['day']:%Y-%m-%d}T{self.cleaned_data['time']:%H:%M}"
 
     @property
-    def entered_texts(self) -> list[str]:
+    def entered_thread_texts(self) -> list[str]:
         """Return the texts entered in the form of a series, the first one first."""
         further = TEXT_SEPARATOR.split(normalize_newlines_and_nul(self.cleaned_data["texts"]))
         return [normalize_newlines_and_nul(self.cleaned_data["text"]), *(each.strip() for each in further if each.strip())]

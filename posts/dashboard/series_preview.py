@@ -42,7 +42,7 @@ class ShownOccurrence:
 
 
 @dataclass(frozen=True)
-class MonthlyPrice:
+class UtcMonthCost:
     """What a series costs in one month by UTC, from now on."""
 
     month: datetime
@@ -61,13 +61,13 @@ def shown_next_posts_of_series(series: Series) -> list[ShownOccurrence]:
     return shown
 
 
-def monthly_prices(series: Series) -> list[MonthlyPrice]:
+def monthly_prices(series: Series) -> list[UtcMonthCost]:
     """Return what a series costs in this month and the two months that follow, by UTC, as the spend caps count."""
     now = timezone.now().astimezone(UTC)
     months = Counter((each.at.year, each.at.month) for each in series.recurrence.occurrences(now, now + PREVIEWED_PERIOD))
     following = [divmod(12 * now.year + now.month - 1 + ahead, 12) for ahead in range(3)]
     return [
-        MonthlyPrice(datetime(year, place + 1, 15, tzinfo=UTC), posts, posts * series.cost_cents_each)
+        UtcMonthCost(datetime(year, place + 1, 15, tzinfo=UTC), posts, posts * series.cost_cents_each)
         for year, place in following
         if (posts := months[year, place + 1])
     ]

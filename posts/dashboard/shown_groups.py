@@ -17,7 +17,7 @@ from accounts.platforms.thread_option import OPTION_NAME as THREAD
 from accounts.platforms.thread_option import texts_after_first_segment
 from media.links import signed_file_url, signed_preview_url
 from media.models import MediaAsset
-from posts.attached_media import attached_media_ids, workspace_assets_by_id
+from posts.attached_media import attached_media_ids, existing_workspace_assets_by_id
 from posts.dashboard.target_error_sentences import target_error_advice, target_error_sentence
 from posts.models import PostGroup, PostTarget
 
@@ -122,7 +122,7 @@ class ShownGroup:
         return all(shown.target.slot for shown in self.targets)
 
     @property
-    def total_text_length(self) -> int:
+    def total_length_of_text_versions(self) -> int:
         """Return how many characters this ShownGroup has in all versions of its text together."""
         return sum(len(text) for version in self.text_versions for text in (version.text, *version.further))
 
@@ -145,7 +145,7 @@ def prepare_groups_for_display(workspace_id: str, groups: Sequence[PostGroup]) -
     """Prepare post groups for display on dashboard pages; loads their accounts and media assets with two queries."""
     account_ids = {target.account_id for group in groups for target in group.targets.all()}
     accounts = ConnectedAccount.objects.defer("credentials", "tokens").in_bulk(account_ids)
-    assets = workspace_assets_by_id(workspace_id, [pk for group in groups for pk in attached_media_ids(group)])
+    assets = existing_workspace_assets_by_id(workspace_id, [pk for group in groups for pk in attached_media_ids(group)])
     return [
         ShownGroup(
             group,

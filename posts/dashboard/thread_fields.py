@@ -24,7 +24,7 @@ class ThreadFocus:
     place: int
 
 
-def thread_of_form(sent: QueryDict, account_id: str) -> dict[str, Any]:
+def thread_option_from_form(sent: QueryDict, account_id: str) -> dict[str, Any]:
     """Return the option `thread` that is entered in the composer for an account; an empty dict without further posts."""
     texts = [normalize_newlines_and_nul(text) for text in sent.getlist(f"thread-{account_id}")]
     return {OPTION_NAME: [{"text": text} for text in texts]} if texts else {}
@@ -64,7 +64,7 @@ def apply_thread_button(
             texts.insert(index + 1, texts.pop(index))
         case "split" if rules:
             first = shared_text if target["text"] is None else target["text"]
-            divided, *texts = split_into_segments([first, *texts], capabilities.text, rules.max_segments)
+            divided, *texts = divide_too_long_thread_texts([first, *texts], capabilities.text, rules.max_segments)
             target["text"] = target["text"] if divided == first else divided
     if texts:
         target["options"][OPTION_NAME] = [{"text": text} for text in texts]
@@ -91,7 +91,7 @@ def _focus_after(change: str, index: int, count: int) -> ThreadFocus:
     return ThreadFocus("split" if change == "split" else "add", 0)
 
 
-def split_into_segments(texts: Sequence[str], rules: TextRules, most: int) -> list[str]:
+def divide_too_long_thread_texts(texts: Sequence[str], rules: TextRules, most: int) -> list[str]:
     """Split the composer's fields of a thread: divide too long texts between words, into `most` texts at most.
 
     What does not fit into that many posts stays in the last one.

@@ -24,7 +24,12 @@ from config.api.errors import Conflict, InvalidState, NotFound, ValidationFailed
 from config.pages.sentences import PageRefusal
 from posts import services
 from posts.content import PostEdit, PostInput
-from posts.dashboard.approval_words import count_needing_approval, moved_back_message, moved_message, needs_approval_if_moved
+from posts.dashboard.approval_words import (
+    count_needing_approval_if_moved,
+    moved_back_message,
+    moved_message_with_approval_count,
+    needs_approval_if_moved,
+)
 from posts.dashboard.composer_draft_forms import composer_address_of_draft, find_composer_draft
 from posts.dashboard.copied_content import copy_post_to_composer_draft, request_fields_to_copy_post
 from posts.dashboard.inputs import get_post_group_of_workspace, validated_page_input
@@ -38,7 +43,7 @@ from posts.services.take_back import take_back_approval
 from posts.services.take_back_retry import take_back_retry
 from posts.services.target_moves import TargetTime, target_inputs_with_times
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
-from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
+from workspaces.workspace_page import WorkspacePage, run_once_per_submission, workspace_page
 
 UNDO_TOKEN_SECONDS = 600  # an offer without a time limit of its own ends then
 TOO_LATE_MESSAGE = gettext_lazy("This can no longer be undone.")
@@ -66,7 +71,7 @@ def undo_last_action(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST")
-def discard_composer_draft(page: WorkspacePage) -> HttpResponse:
+def discard_draft_and_offer_undo(page: WorkspacePage) -> HttpResponse:
     """Dashboard action that discards a composer draft of the signed-in person, and offers to undo that."""
     draft = find_composer_draft(page, page.request.POST.get("draft", ""))
     if draft is None:
@@ -76,7 +81,7 @@ def discard_composer_draft(page: WorkspacePage) -> HttpResponse:
     return page.success_redirect(_("The unfinished post was discarded."), "compose", undo=undo)
 
 
-def undo_one_of_several(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> bool:
+def apply_undo_offer_to_post(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> bool:
     """Undo the approval, move, deletion or retry of a single post that an UndoOffer describes. Raises API errors.
 
     Returns whether the post waits for approval because the signed-in person may not publish without it.
@@ -116,7 +121,7 @@ def _too_late_message(offer: UndoOffer) -> str:
 
 
 def _restore_draft(page: WorkspacePage, offer: UndoOffer) -> HttpResponse:
-    composer_drafts.restore_draft(caller=page.caller, workspace_id=page.workspace.id, key=offer.subject)
+    composer_drafts.restore_discarded_draft(caller=page.caller, workspace_id=page.workspace.id, key=offer.subject)
     draft = find_composer_draft(page, offer.subject)
     if draft is None:
         raise PageRefusal(str(TOO_LATE_MESSAGE))
@@ -133,7 +138,9 @@ def _restore_queue(page: WorkspacePage, offer: UndoOffer) -> HttpResponse:
     if len(groups) == 1:
         return page.success_redirect_back(moved_back_message(page, groups[0]))
     words = _("Undone: the posts have their former times again.")
-    return page.success_redirect_back(moved_message(words, count_needing_approval(page, groups), len(groups)))
+    return page.success_redirect_back(
+        moved_message_with_approval_count(words, count_needing_approval_if_moved(page, groups), len(groups))
+    )
 
 
 def _back_to_composer(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
@@ -152,7 +159,7 @@ def _back_to_draft(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> H
         return _created_draft(page, group, offer)
 
     key = sha256(f"{page.request.GET['token']} {offer.subject}".encode()).hexdigest()
-    draft_id = submit_once(page, "posts.create", cancel_and_create, key=key)[0]
+    draft_id = run_once_per_submission(page, "posts.create", cancel_and_create, key=key)[0]
     return page.success_redirect(
         _("Undone: nothing was published. The post is a draft again."), "post", post_group_id=draft_id
     )

@@ -16,7 +16,7 @@ from config.api.errors import ApiError
 from config.pages.sentences import PageRefusal
 from posts.dashboard.approval_words import describe_posts_awaiting_approval
 from posts.dashboard.inputs import get_post_group_of_workspace
-from posts.dashboard.undo import TOO_LATE_MESSAGE, UNDO_TOKEN_SECONDS, undo_one_of_several
+from posts.dashboard.undo import TOO_LATE_MESSAGE, UNDO_TOKEN_SECONDS, apply_undo_offer_to_post
 from posts.dashboard.undo_offers import UndoOffer, undo_offer_of_retry
 from posts.plan import GroupChange
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
@@ -24,7 +24,7 @@ from workspaces.workspace_page import WorkspacePage, record_refused_write, works
 SESSION_KEY = "undo_of_several"
 
 
-def store_undo_of_several_in_session(page: WorkspacePage, offers: Sequence[UndoOffer]) -> str:
+def store_undo_of_several_and_return_url(page: WorkspacePage, offers: Sequence[UndoOffer]) -> str:
     """Keep how to undo an action on several posts, instead of the last such action; return the address of its button."""
     token = secrets.token_urlsafe(16)
     page.request.session[SESSION_KEY] = {
@@ -39,7 +39,7 @@ def store_undo_of_several_in_session(page: WorkspacePage, offers: Sequence[UndoO
 
 def store_undo_of_retries_in_session(page: WorkspacePage, changes: Sequence[GroupChange]) -> str:
     """Keep how to undo that failed posts are sent again, as a committed plan says; return the address of its button."""
-    return store_undo_of_several_in_session(page, [undo_offer_of_retry(change) for change in changes])
+    return store_undo_of_several_and_return_url(page, [undo_offer_of_retry(change) for change in changes])
 
 
 @workspace_page("POST", operation="posts.update")
@@ -53,7 +53,7 @@ def undo_last_action_on_several_posts(page: WorkspacePage) -> HttpResponse:
     for content in kept["offers"]:
         try:
             offer = UndoOffer(**content)
-            waiting += undo_one_of_several(page, get_post_group_of_workspace(page, offer.subject), offer)
+            waiting += apply_undo_offer_to_post(page, get_post_group_of_workspace(page, offer.subject), offer)
             undone += 1
         except ApiError as error:
             record_refused_write(page, "posts.update", error)

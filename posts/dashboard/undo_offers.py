@@ -60,7 +60,7 @@ class UndoOffer:
         return f"{page.url_of_page('post-undo')}?{urlencode({'token': token, 'seconds': self.seconds or ''})}"
 
 
-def due_time_with_undo_delay(page: WorkspacePage) -> datetime | None:
+def publish_now_due_at_or_none(page: WorkspacePage) -> datetime | None:
     """Return when a post published or sent again now is due: after the seconds for an undo, or None for at once.
 
     It is None as well if the post waits for approval first.
@@ -69,7 +69,9 @@ def due_time_with_undo_delay(page: WorkspacePage) -> datetime | None:
     return timezone.now() + PUBLISHING_DELAY_FOR_UNDO if waits else None
 
 
-def undo_offer_of_release(before: PostGroup | None, after_id: str, *, publishes: bool, when: str = "") -> UndoOffer:
+def undo_offer_after_scheduling_or_publishing(
+    before: PostGroup | None, after_id: str, *, publishes: bool, when: str = ""
+) -> UndoOffer:
     """Return how to undo that a post was scheduled or published; `before` is the post as it was, None for a new post."""
     version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=after_id)
     offer = functools.partial(
@@ -98,7 +100,7 @@ def undo_offer_of_retry(change: GroupChange) -> UndoOffer:
     return UndoOffer("retry", change.after.id, seconds=UNDO_SECONDS, before_retry=state_before_retry(change))
 
 
-def undo_offer_of_deletion(before: PostGroup) -> UndoOffer | None:
+def undo_offer_of_deletion_or_none(before: PostGroup) -> UndoOffer | None:
     """Return how to undo that a post was deleted or cancelled; None if publishing it had begun."""
     if before.status not in CANCELLABLE_GROUP_STATUSES or not all(map(is_changeable, before.targets.all())):
         return None

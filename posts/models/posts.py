@@ -24,7 +24,7 @@ from posts.states import (
     Certainty,
     GroupStatus,
     TargetStatus,
-    shown_scheduled_at,
+    shown_scheduled_at_or_none,
     target_cost_cents,
 )
 from workspaces.models import Workspace
@@ -33,9 +33,9 @@ from workspaces.models import Workspace
 class PostGroup(TimestampedModel):
     """The model of a post: a text with media for one or more accounts.
 
-    `scheduled_at` is the time for the targets that have none of their own; `shown_scheduled_at` is what the API shows.
-    `event_url` receives the post's webhook events; it may be the URL of the agent that created the post. `plan_hash` is the
-    hash of the plan that was committed last (posts/plan.py), null for groups from before there were plans.
+    `scheduled_at` is the time for the targets that have none of their own; `shown_scheduled_at_or_none` is what the API
+    shows. `event_url` receives the post's webhook events; it may be the URL of the agent that created the post. `plan_hash`
+    is the hash of the plan that was committed last (posts/plan.py), null for groups from before there were plans.
     A write that is based on a read is guarded by `GUARD_FIELDS`, of which every change of the post changes one.
     """
 
@@ -93,9 +93,9 @@ class PostGroup(TimestampedModel):
         return any(target.attempts for target in self.targets.all())
 
     @property
-    def shown_scheduled_at(self) -> datetime | None:
+    def shown_scheduled_at_or_none(self) -> datetime | None:
         """Return the time that the API shows as `scheduled_at` of this PostGroup row, computed from its targets."""
-        return shown_scheduled_at(self.targets.all())
+        return shown_scheduled_at_or_none(self.targets.all())
 
     @property
     def created_by(self) -> dict[str, str]:

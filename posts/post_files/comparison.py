@@ -31,8 +31,8 @@ from posts.post_files.rows import (
     cells_of_group,
     changes_of_row,
     column_of_field,
+    new_post_request_and_row_problems,
     parse_row,
-    request_of_new_row,
 )
 from posts.serializers.requests import BatchedPostSerializer, UpdatePostSerializer
 from posts.services.update import plan_update
@@ -125,7 +125,7 @@ def _compared(
         if content.row.number in by_number:
             rows.append(ComparedRow(replace(content, problems={}), "imported", by_number[content.row.number]))
         elif not content.group_id:
-            rows.append(ComparedRow(content, "new", request=request_of_new_row(content, names)))
+            rows.append(ComparedRow(content, "new", request=new_post_request_and_row_problems(content, names)))
         elif group is None:
             content.add_problem(
                 ROW_ID_COLUMN, _("This workspace has no post with this id. Remove the id to make a new post.")

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from config.api.errors import ApiError
 from config.api.uploads import uploaded_files_in_field
 from config.pages.sentences import error_sentences
-from posts.dashboard.listing import post_filter_choices
+from posts.dashboard.listing import account_platform_and_agent_choices
 from posts.post_files.apply import commit_file_plans, read_signed_plans, store_file_plans
 from posts.post_files.comparison import MAX_CHANGED, MAX_NEW, ComparedRow, Comparison, compare_file
 from posts.post_files.export import rows_of_days
@@ -76,7 +76,7 @@ class ExportForm(forms.Form):
 
 
 @workspace_page("GET", "POST", operation="plans.create", files=True)
-def choose_or_compare_file(page: WorkspacePage) -> HttpResponse:
+def export_or_compare_file(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: choose a file or days to export; a file that is sent is compared with the workspace's posts."""
     if page.request.method != "POST":
         return _show(page)
@@ -178,6 +178,6 @@ def _show(page: WorkspacePage, *, problem: str = "", form: ExportForm | None = N
         most_rows=MAX_ROWS,
         most_new=MAX_NEW,
         most_changed=MAX_CHANGED,
-        accounts=post_filter_choices(page)["accounts"],
+        accounts=account_platform_and_agent_choices(page)["accounts"],
         status=status,
     )

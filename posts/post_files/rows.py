@@ -47,7 +47,7 @@ class AccountNames:
             raise LookupError(_("There is no account %(name)s in this workspace.") % {"name": word[:100]})
         return (connected or named)[0]
 
-    def name_of(self, account_id: str) -> str:
+    def handle_or_id(self, account_id: str) -> str:
         """Return what a row of a file calls an account: its handle, if no other account has it, or else its id."""
         handle = self.by_id[account_id].handle
         try:
@@ -146,7 +146,7 @@ def cells_of_group(group: PostGroup, names: AccountNames, zone: ZoneInfo) -> dic
         "status": str(group.status),
         "scheduled_at": local_time_cell(group.scheduled_at, zone),
         "timezone": zone.key,
-        "accounts": " ".join(names.name_of(target.account_id) for target in uncancelled_targets(group)),
+        "accounts": " ".join(names.handle_or_id(target.account_id) for target in uncancelled_targets(group)),
         "text": group.text,
         "media": " ".join(entry["media_id"] for entry in group.media),
     }
@@ -186,7 +186,7 @@ def _target_request(group: PostGroup, account: ConnectedAccount, stored: PostTar
     return request
 
 
-def request_of_new_row(content: RowContent, names: AccountNames) -> dict[str, Any]:
+def new_post_request_and_row_problems(content: RowContent, names: AccountNames) -> dict[str, Any]:
     """Return the post of a POST /posts/batch request that a row of a file describes. Adds its problems to the row."""
     draft = content.row.cells.get("status", "").strip().lower() == "draft"
     if not content.account_ids and "accounts" not in content.problems:

@@ -8,7 +8,7 @@ from which the status of a finished target follows. "May be out" means that it i
 |-------------------------|---------------------------------------------------------------------------------------------|
 | Published               | Finish published                                                                            |
 | Progress                | TakeStep, or Wait if the step has a time. A new segment ends earlier doubt                  |
-| PostNotFound            | TakeStep: send again, `disproved`; Wait while the request may still act                     |
+| PostNotFoundInSearch    | TakeStep: send again, `disproved`; Wait while the request may still act                     |
 | the same, with `error`  | the same, but `maybe_sent`, if a person has just asked to send again; else OutcomeUnknown   |
 | TokenExpired            | as Transient, since the engine renews tokens once per claim before it asks for a decision   |
 | TokensRenewed           | TakeStep: the same step; Wait if another worker is renewing the tokens                      |
@@ -34,7 +34,7 @@ from posts.publishing.decision_types import (
     Decision,
     Fact,
     Finish,
-    PostNotFound,
+    PostNotFoundInSearch,
     Retry,
     TakeStep,
     TargetProblem,
@@ -57,7 +57,7 @@ def decide(state: TargetState, fact: Fact) -> Decision:
             return _published(fact)
         case Progress():
             return _step_done(state, fact)
-        case PostNotFound():
+        case PostNotFoundInSearch():
             return _searched(state, fact)
         case TokensRenewed():
             if fact.ends_at:
@@ -101,7 +101,7 @@ def _certainty_if_absent(state: TargetState) -> Certainty:
     return Certainty.SENT if state.segments else Certainty.DISPROVED
 
 
-def _searched(state: TargetState, fact: PostNotFound) -> Decision:
+def _searched(state: TargetState, fact: PostNotFoundInSearch) -> Decision:
     # Whoever retries an unconfirmed target wants it sent again if a search proves nothing. Other first attempts never search.
     if fact.error and state.attempt > 1:
         return _step_failed(state, fact.error)
@@ -114,7 +114,9 @@ def _worker_died(state: TargetState, fact: AttemptBegins) -> Decision:
     ends_workers = fact.losses >= MAX_WORKER_LOSSES
     exhausted = state.unanswered and not state.attempts_left
     if state.in_doubt and (ends_workers or exhausted or state.retry_safety == "at_most_once"):
-        return unconfirmed_decision(state, "The post may be published: the worker that sent it did not learn the outcome.")
+        return decide_to_end_as_unconfirmed(
+            state, "The post may be published: the worker that sent it did not learn the outcome."
+        )
     if ends_workers or exhausted:
         message = "The worker died in every attempt to prepare this post."
         action = "Report the trace_id to the operator of the service."
@@ -141,7 +143,7 @@ def _step_failed(state: TargetState, error: errors.PlatformError) -> Retry | Fin
         retry_after = getattr(error, "retry_after", None) or 0.0
         return Retry(TargetProblem(code, message, error.suggested_action), retry_after, state.certainty, in_doubt)
     if in_doubt:
-        return unconfirmed_decision(state, error.message)
+        return decide_to_end_as_unconfirmed(state, error.message)
     action = error.suggested_action if final else "The service gave up after its last attempt; retry the post later."
     return _failed(state, TargetProblem(code, error.message, action))
 
@@ -171,23 +173,23 @@ def _failed(state: TargetState, problem: TargetProblem) -> Finish:
     if state.published:
         return _published(replace(state.published, note=problem.message))
     if state.may_already_be_published:
-        return unconfirmed_decision(state, f"{problem.message} An earlier attempt may have been published.")
+        return decide_to_end_as_unconfirmed(state, f"{problem.message} An earlier attempt may have been published.")
     if state.segments:
-        return unconfirmed_decision(state, problem.message, Certainty.SENT)
+        return decide_to_end_as_unconfirmed(state, problem.message, Certainty.SENT)
     return Finish(state.certainty, problem)
 
 
-def unconfirmed_decision(state: TargetState, message: str, certainty: Certainty = Certainty.MAYBE_SENT) -> Finish:
+def decide_to_end_as_unconfirmed(state: TargetState, message: str, certainty: Certainty = Certainty.MAYBE_SENT) -> Finish:
     """Decide that publishing ends unconfirmed: whether the post was published is unknown, or only part of its thread was.
 
     `certainty` is `sent` for a thread whose next segment was certainly not published.
     """
     if state.published:
         return _published(replace(state.published, note=message))
-    return Finish(certainty, unconfirmed_problem(state.segments, certainty, message))
+    return Finish(certainty, unconfirmed_problem_with_segment_count(state.segments, certainty, message))
 
 
-def unconfirmed_problem(segments: int, certainty: Certainty, message: str) -> TargetProblem:
+def unconfirmed_problem_with_segment_count(segments: int, certainty: Certainty, message: str) -> TargetProblem:
     """Return the error for a decision to end unconfirmed, which says how many segments of a thread are published."""
     resolve, message = "the post", _with_segment_count(segments, message, in_doubt=certainty is Certainty.MAYBE_SENT)
     retry = "otherwise retry with include_unconfirmed"

@@ -72,7 +72,7 @@ class TargetProblem:
 
 
 @dataclass(frozen=True)
-class PostNotFound:
+class PostNotFoundInSearch:
     """The fact that a search at the platform did not find a post whose last attempt to publish got no clear answer.
 
     If `error` is set, that proves nothing. Until `settled_at`, if that time has not passed yet, the platform may still carry
@@ -97,7 +97,7 @@ class AttemptBegins:
     losses: int
 
 
-Fact = Published | Progress | PostNotFound | TokensRenewed | AttemptBegins | TargetProblem | errors.PlatformError
+Fact = Published | Progress | PostNotFoundInSearch | TokensRenewed | AttemptBegins | TargetProblem | errors.PlatformError
 
 
 @dataclass(frozen=True)

@@ -42,14 +42,14 @@ from config.jobs.database_writer import DatabaseWriter
 from posts.attached_media import AttachedMediaDeleted, media_files_for_adapter
 from posts.models import PostTarget
 from posts.publishing.attempts import LEASE, Attempt
-from posts.publishing.decision import decide, unconfirmed_decision
-from posts.publishing.decision_types import Decision, Fact, Finish, PostNotFound, TakeStep, TokensRenewed
+from posts.publishing.decision import decide, decide_to_end_as_unconfirmed
+from posts.publishing.decision_types import Decision, Fact, Finish, PostNotFoundInSearch, TakeStep, TokensRenewed
 from posts.publishing.outcomes import (
     ClaimLost,
     mark_unconfirmed_as_published,
     postpone,
     record_decision,
-    write_step_beginnings,
+    write_step_beginnings_if_claims_valid,
 )
 from posts.publishing.preconditions import preflight_decision, reserve_times_or_postpone, stop_decision_if_forbidden
 
@@ -125,7 +125,7 @@ def _prepare(attempt: Attempt) -> None:
 
 
 def _commit_first_steps(attempts: Sequence[Attempt], writer: DatabaseWriter) -> list[Attempt]:
-    results = retry_while_database_down(writer.write_in_this_thread, write_step_beginnings, attempts)
+    results = retry_while_database_down(writer.write_in_this_thread, write_step_beginnings_if_claims_valid, attempts)
     begun = []
     for attempt, result in zip(attempts, results, strict=True):
         with _logged_errors(attempt.target, writer):
@@ -156,7 +156,7 @@ def _take_steps(attempt: Attempt) -> Decision:
             attempt.last_try_at = None
         if stop := _stop_before(attempt, decision):
             return stop
-        if not retry_while_database_down(attempt.writer.write, write_step_beginnings, attempt):
+        if not retry_while_database_down(attempt.writer.write, write_step_beginnings_if_claims_valid, attempt):
             raise ClaimLost
 
 
@@ -189,10 +189,10 @@ def _search(attempt: Attempt) -> Fact:
     step = attempt.grant, attempt.content, attempt.progress
     found = _answer_or_error(lambda: attempt.adapter.find_possibly_published_post(*step), unexpected)
     if isinstance(found, errors.OutcomeUnknown):
-        return PostNotFound(unsettled_until, found)
+        return PostNotFoundInSearch(unsettled_until, found)
     if isinstance(found, NotPublishedProof):
         logger.info("%s is not at %s: %s", attempt.target.id, attempt.adapter.name, found.proof)
-        return PostNotFound(unsettled_until)
+        return PostNotFoundInSearch(unsettled_until)
     return found
 
 
@@ -253,5 +253,5 @@ def _save_decision(attempt: Attempt, decision: Decision) -> None:
             retry_while_database_down(attempt.writer.call, mark_unconfirmed_as_published, attempt.target, decision)
         else:
             message = "The platform has a matching post, but it belongs to another target."
-            decision = unconfirmed_decision(replace(attempt.state, published=None), message)
+            decision = decide_to_end_as_unconfirmed(replace(attempt.state, published=None), message)
             retry_while_database_down(record_decision, attempt, decision)

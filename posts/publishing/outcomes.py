@@ -21,8 +21,8 @@ from accounts.platforms.types import Progress
 from billing.services import run_writes_ending_holds
 from config import metrics
 from config.db.fixed_select import FixedSelect
-from config.db.writes import write_together
-from config.jobs.backoff import retry_pause_from_list
+from config.db.writes import write_all_or_return_failed
+from config.jobs.backoff import retry_pause_from_list_or_none
 from config.jobs.database_writer import DatabaseWriter
 from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates, build_fenced_update_writes
 from posts.attached_media import writes_that_end_media_protection
@@ -45,7 +45,7 @@ class TargetUpdate(FencedUpdate):
 
     row: PostTarget
 
-    def is_allowed(self, stored: PostTarget) -> bool:
+    def may_be_written_to(self, stored: PostTarget) -> bool:
         """Return whether this TargetUpdate may be written to the row as it is stored: the worker still holds it."""
         return stored.fence == self.row.fence and stored.status in self.states
 
@@ -54,7 +54,7 @@ class ClaimLost(Exception):
     """Raised if nothing was written, because another worker has claimed the post target or its status has changed."""
 
 
-def write_step_beginnings(attempts: Sequence[Attempt]) -> list[bool]:
+def write_step_beginnings_if_claims_valid(attempts: Sequence[Attempt]) -> list[bool]:
     """Write, before any outcome, that several attempts begin their next steps; returns for each if its claim is valid.
 
     A scheduled group becomes publishing with its first target. If another worker has claimed one of the targets meanwhile,
@@ -66,8 +66,10 @@ def write_step_beginnings(attempts: Sequence[Attempt]) -> list[bool]:
     scheduled = [FencedUpdate(each, publishing, [each.status]) for each in groups if each.status == GroupStatus.SCHEDULED]
     begun = [FencedUpdate(each.target, _step_beginning(each, now), MAY_BEGIN) for each in attempts]
     # Another worker may have begun another target of the group, so groups may be skipped.
-    if write_together([*build_fenced_update_writes(scheduled, may_skip=True), *build_fenced_update_writes(begun)]):
-        return [False] if len(attempts) == 1 else [write_step_beginnings([each])[0] for each in attempts]
+    if write_all_or_return_failed(
+        [*build_fenced_update_writes(scheduled, may_skip=True), *build_fenced_update_writes(begun)]
+    ):
+        return [False] if len(attempts) == 1 else [write_step_beginnings_if_claims_valid([each])[0] for each in attempts]
     for update in (*scheduled, *begun):
         update.set_in_memory()
     return [True] * len(attempts)
@@ -127,7 +129,7 @@ def _values(attempt: Attempt, decision: Wait | Retry | Finish) -> dict[str, Any]
             }
         case Retry():
             schedule, retry_after = settings.PUBLISH_RETRY_SCHEDULE, decision.retry_after
-            pause = retry_pause_from_list(schedule, attempt.number, retry_after=retry_after) or timedelta(0)
+            pause = retry_pause_from_list_or_none(schedule, attempt.number, retry_after=retry_after) or timedelta(0)
             return {
                 "status": TargetStatus.RETRYING,
                 "due_at": timezone.now() + pause,
@@ -155,7 +157,7 @@ def _write(target: PostTarget, writer: DatabaseWriter, changes: Mapping[str, Any
     """Write an outcome to a post target's row. Raises ClaimLost if another worker has claimed it or its status forbids it."""
     states = statuses_valid_before(changes["status"]) if "status" in changes else ()
     update = TargetUpdate(target, {**changes, "updated_at": timezone.now()}, states)
-    if not writer.write(write_final_outcomes if final else apply_fenced_updates, update):
+    if not writer.write(write_final_outcomes_if_unclaimed if final else apply_fenced_updates, update):
         raise ClaimLost
 
 
@@ -164,10 +166,10 @@ def mark_unconfirmed_as_published(target: PostTarget, decision: Finish) -> None:
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     changes = {**_final_values(decision), "updated_at": timezone.now()}
     for unconfirmed in PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED):
-        write_final_outcomes([TargetUpdate(unconfirmed, changes, [TargetStatus.UNCONFIRMED])])
+        write_final_outcomes_if_unclaimed([TargetUpdate(unconfirmed, changes, [TargetStatus.UNCONFIRMED])])
 
 
-def write_final_outcomes(updates: Sequence[TargetUpdate]) -> list[bool]:
+def write_final_outcomes_if_unclaimed(updates: Sequence[TargetUpdate]) -> list[bool]:
     """Save the final outcomes of finished post targets, except for those that another worker has claimed in the meantime.
 
     Returns for each target whether it was saved. Raises OperationalError if other writers keep changing the rows.
@@ -180,7 +182,7 @@ def write_final_outcomes(updates: Sequence[TargetUpdate]) -> list[bool]:
                 _locked_groups(group_ids)
             rows = _targets_with_groups(group_ids)
             stored = {row.pk: row for row in rows}
-            valid = [each for each in updates if each.row.pk in stored and each.is_allowed(stored[each.row.pk])]
+            valid = [each for each in updates if each.row.pk in stored and each.may_be_written_to(stored[each.row.pk])]
             if _write_with_groups(valid, rows):
                 saved = {each.row.pk for each in valid}
                 return [each.row.pk in saved for each in updates]

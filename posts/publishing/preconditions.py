@@ -16,9 +16,9 @@ from accounts.services import reserve_publishing_times
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
-from posts.publishing.decision import MAX_WORKER_LOSSES, decide, unconfirmed_decision
+from posts.publishing.decision import MAX_WORKER_LOSSES, decide, decide_to_end_as_unconfirmed
 from posts.publishing.decision_types import AttemptBegins, Decision, Postpone, TakeStep, TargetProblem
-from posts.series_selectors import must_be_cancelled_with_series
+from posts.series_selectors import must_be_cancelled_after_series_change
 from posts.states import SCHEDULE_MISSED, GroupStatus, TargetStatus
 
 logger = logging.getLogger(__name__)
@@ -32,11 +32,11 @@ def preflight_decision(attempt: Attempt) -> Decision | None:
     target, state = attempt.target, attempt.state
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return Postpone(timezone.now() + PAUSED_WORKSPACE_DELAY)
-    if target.group.status == GroupStatus.SCHEDULED and must_be_cancelled_with_series(target.group):
+    if target.group.status == GroupStatus.SCHEDULED and must_be_cancelled_after_series_change(target.group):
         return Postpone(timezone.now() + WITHDRAWN_POST_DELAY)
     if state.in_doubt and target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."
-        return unconfirmed_decision(state, message)
+        return decide_to_end_as_unconfirmed(state, message)
     if attempt.worker_losses >= MAX_WORKER_LOSSES:
         logger.error("%s ended %s workers and is not tried again.", target.id, attempt.worker_losses)
     ended = decide(state, AttemptBegins(attempt.worker_losses))

@@ -20,7 +20,7 @@ from config import metrics
 from config.db.connection import close_connection_before_waiting
 from config.jobs.claims import PauseAfterEmptySearch, release_claims, unclaimed_due_rows
 from config.jobs.database_writer import BatchingDatabaseWriter, DatabaseWriter
-from config.jobs.fair_shares import FairShares, JobSlotLimits
+from config.jobs.fair_shares import ConcurrentJobLimits, FairShares
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
 from posts.models import PostTarget
 from posts.publishing.attempts import LEASE, Attempt, claim_targets
@@ -31,7 +31,7 @@ RENEW_SECONDS = LEASE.total_seconds() / 4
 # Bulkheads: a platform gets at most half of the threads that others leave, an account a few, and fewer while it is slow.
 # So a platform or server that hangs leaves threads for the others.
 THREADS = 256
-SHARES = JobSlotLimits(slots=THREADS, quick=24, slow=4, slow_together=32)
+SHARES = ConcurrentJobLimits(slots=THREADS, quick=24, slow=4, slow_together=32)
 MAX_SLOW_PER_PLATFORM = 8
 PAUSE_SECONDS = 0.02  # minimum time between two queries, so that the second one finds more rows
 MIN_FREE_PLACES = 24  # number of a platform's free threads that justifies a claim before the next poll
@@ -77,7 +77,7 @@ class PublishLoop(WorkerLoop):
                 self._due.remove(platform)
         return False
 
-    def wait_for_current_work(self, seconds: float) -> None:
+    def finish_current_work_and_stop(self, seconds: float) -> None:
         """Wait up to `seconds` until the worker has published the posts that it is publishing, then stop its threads.
 
         Work that takes longer continues until the process exits, and its leases are renewed until then.
@@ -134,7 +134,7 @@ class PublishLoop(WorkerLoop):
         free = self._free_places(platform)
         with self._lock:
             quick_places = self._shares.claimable_slots_by_quick_holder()
-            excluded = self._shares.quick_or_full_holders()
+            excluded = self._shares.holders_excluded_from_slow_claims()
             free_for_slow = self._shares.free_slow_job_slots
             targets = [attempt.target for attempt in self._in_progress]
             slow_here = sum(each.platform == platform and not self._shares.is_quick(each.account_id) for each in targets)

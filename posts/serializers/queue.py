@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from config.api import fields
@@ -70,7 +71,8 @@ class RetryMissedSerializer(WriteBody):
     )
 
 
-class MovedPostSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="MovedPost")
+class TimeBeforeAndAfterMoveSerializer(serializers.Serializer):
     """The API representation of a post that a change of a queue would move: the time of its target, before and after."""
 
     post_group_id = serializers.CharField()
@@ -83,7 +85,7 @@ class MovedPostSerializer(serializers.Serializer):
 class MovedPostsSerializer(serializers.Serializer):
     """The API representation of all posts that a change of a queue would move, in the order of their times now."""
 
-    moves = MovedPostSerializer(many=True)
+    moves = TimeBeforeAndAfterMoveSerializer(many=True)
 
 
 UpdateQueuePreview = dry_run_serializer_class(

@@ -21,7 +21,7 @@ from config.api.trace import start_trace
 from config.jobs.database_writer import DatabaseWriter
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import Attempt, claim_targets
-from posts.publishing.decision import unconfirmed_decision
+from posts.publishing.decision import decide_to_end_as_unconfirmed
 from posts.publishing.decision_types import TargetState
 from posts.publishing.outcomes import record_decision
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
@@ -33,7 +33,7 @@ POSSIBLY_PUBLISHED_MESSAGE = (
 
 
 @dataclass(frozen=True)
-class RestoreReport:
+class RestoredDatabaseReport:
     """The report on a restored database: how many posts may be published already, are due later, or await approval.
 
     `database_time` is the time of its last audit entry, about when it was dumped; None without entries.
@@ -48,12 +48,12 @@ class RestoreReport:
     awaiting_person: int
 
 
-def build_restore_report(*, stopped_at: datetime) -> RestoreReport:
+def build_restore_report(*, stopped_at: datetime) -> RestoredDatabaseReport:
     """Return a report on a restored database, such as how many post targets may be published already; changes nothing."""
     targets = _possibly_published(PostTarget.objects.all(), stopped_at)
     by_platform = targets.order_by("platform").values_list("platform").annotate(count=Count("pk"))
     waiting = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
-    return RestoreReport(
+    return RestoredDatabaseReport(
         database_time=AuditEntry.objects.order_by("-pk").values_list("created_at", flat=True).first(),
         possibly_published=dict(by_platform),
         claimed=targets.filter(lease_until__gt=timezone.now()).count(),
@@ -77,7 +77,7 @@ def mark_possibly_published_unconfirmed(*, stopped_at: datetime, report: Callabl
                 "at_most_once", publishes=True, published=done_so_far.published, segments=len(done_so_far.segments)
             )
             record_decision(
-                Attempt.for_claimed_target(target, writer), unconfirmed_decision(state, POSSIBLY_PUBLISHED_MESSAGE)
+                Attempt.for_claimed_target(target, writer), decide_to_end_as_unconfirmed(state, POSSIBLY_PUBLISHED_MESSAGE)
             )
         done += len(claimed)
         report(done)

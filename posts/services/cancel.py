@@ -18,7 +18,7 @@ from posts.services.changes import (
     existing_assets_of_group,
     is_pending_and_unclaimed,
     mark_cancelled_or_unconfirmed_unsaved,
-    unstarted_targets_or_raise,
+    unstarted_targets_or_raise_if_none,
 )
 from posts.services.commit import RowsChanged, commit_without_audit_entry, plan_and_commit
 from posts.states import (
@@ -46,7 +46,7 @@ def plan_cancel(caller: Caller, post_group_id: str) -> Plan:
     )
     require_access(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
     check_account_allowlist(caller, group.account_ids)
-    unstarted = {target.id for target in unstarted_targets_or_raise(group)}
+    unstarted = {target.id for target in unstarted_targets_or_raise_if_none(group)}
     return Plan("posts.cancel", caller, group.workspace_id, [_cancellation(group, unstarted)])
 
 

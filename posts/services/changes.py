@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from config.api.errors import InvalidState
 from media.models import MediaAsset
-from posts.attached_media import attached_media_ids, workspace_assets_by_id
+from posts.attached_media import attached_media_ids, existing_workspace_assets_by_id
 from posts.models import PostGroup, PostTarget
-from posts.publishing.decision import unconfirmed_problem
+from posts.publishing.decision import unconfirmed_problem_with_segment_count
 from posts.states import (
     FINISHED_GROUP_STATUSES,
     UNFINISHED_GROUP_STATUSES,
@@ -61,7 +61,9 @@ def mark_cancelled_or_unconfirmed_unsaved(target: PostTarget) -> None:
             else RETRY_CANCELLED_MESSAGE
         )
         target.status = TargetStatus.UNCONFIRMED
-        target.error = unconfirmed_problem(len(target.stored_progress.segments), certainty, message).to_json()
+        target.error = unconfirmed_problem_with_segment_count(
+            len(target.stored_progress.segments), certainty, message
+        ).to_json()
 
 
 def is_pending_and_unclaimed(target: ChangeableTarget) -> bool:
@@ -74,7 +76,7 @@ def is_changeable(target: ChangeableTarget) -> bool:
     return is_pending_and_unclaimed(target) and not target.attempts
 
 
-def unstarted_targets_or_raise(group: PostGroup) -> list[PostTarget]:
+def unstarted_targets_or_raise_if_none(group: PostGroup) -> list[PostTarget]:
     """Return the targets that a change of a post may stop. Raises InvalidState without any, and if the post is finished."""
     unstarted = [target for target in group.targets.all() if is_pending_and_unclaimed(target)]
     if group.status not in UNFINISHED_GROUP_STATUSES or not unstarted:
@@ -110,4 +112,4 @@ def publishing_begun_error(group: PostGroup) -> InvalidState:
 
 def existing_assets_of_group(group: PostGroup) -> Mapping[str, MediaAsset]:
     """Return, by id, the undeleted media assets of a post group, for a plan that changes the group."""
-    return workspace_assets_by_id(group.workspace_id, attached_media_ids(group))
+    return existing_workspace_assets_by_id(group.workspace_id, attached_media_ids(group))

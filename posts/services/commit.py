@@ -12,18 +12,18 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from auditlog.services import build_success_entry_writes, record_entry
-from billing.services import PriceAlreadyReserved, build_money_hold_writes, run_writes_with_money_holds
+from billing.services import PriceAlreadyReserved, build_money_hold_writes, write_with_holds_or_return_failed
 from config.api.errors import Conflict, IdempotencyInProgress
 from config.api.idempotency import KeyedRequest
-from config.db.writes import Write, build_insert_writes, write_together
+from config.db.writes import Write, build_insert_writes, write_all_or_return_failed
 from config.jobs.fenced_updates import FencedUpdate, build_fenced_update_writes
 from config.jobs.wake_up import wake_worker_loop_after_commit
-from posts.attached_media import lock_media_of_groups, protect_group_media_from_deletion, writes_that_end_media_protection
-from posts.errors import PlanChanged, prefix_error_fields_with_index
+from posts.attached_media import lock_media_of_groups, protect_media_until_group_finished, writes_that_end_media_protection
+from posts.errors import PlanChanged, prefixing_error_fields_with_index
 from posts.events import build_group_events
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan
-from posts.services.plan_money import changes_by_agent_for_caps, check_plan_against_caps, settle_or_release_holds
+from posts.services.plan_money import check_plan_against_caps, group_changes_by_capped_agent, settle_or_release_holds
 from posts.states import FINISHED_GROUP_STATUSES
 from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
 
@@ -127,7 +127,7 @@ def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (
         change.after.event_sequence += len(change.events)
     groups, targets, events = _group_writes(changes), _target_writes(changes), _events(changes)
     rest = [*targets, *event_writes(events)]
-    by_agent, leaving = changes_by_agent_for_caps(changes), _targets_that_leave_slots(changes)
+    by_agent, leaving = group_changes_by_capped_agent(changes), _targets_that_leave_slots(changes)
     if len(by_agent) == 1 and not leaving and not any(map(_needs_transaction, changes)):
         _write([*further, *groups, *rest, *_hold_writes(changes)])
     else:
@@ -136,7 +136,7 @@ def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (
             if batch:
                 lock_media_of_groups(change.after for change in changes)
             for index, change in enumerate(changes):
-                with prefix_error_fields_with_index(index) if batch else nullcontext():
+                with prefixing_error_fields_with_index(index) if batch else nullcontext():
                     _protect_media(change)
                 _delete_removed_targets(change)
             PostTarget.objects.filter(pk__in=leaving).update(scheduled_at=None)  # until the next write
@@ -178,7 +178,7 @@ def _targets_that_leave_slots(changes: Sequence[GroupChange]) -> list[str]:
 
 def _write(writes: Sequence[Write]) -> None:
     """Run the writes of a commit together. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
-    failed = run_writes_with_money_holds(writes)
+    failed = write_with_holds_or_return_failed(writes)
     if failed is not None:
         raise IdempotencyInProgress() if isinstance(failed.subject, KeyedRequest) else RowsChanged
 
@@ -240,9 +240,9 @@ def _protect_media(change: GroupChange) -> None:
     protected = before.media if before and before.status not in FINISHED_GROUP_STATUSES else []
     wanted = after.media if after.status not in FINISHED_GROUP_STATUSES else []
     if protected and not wanted:
-        write_together(writes_that_end_media_protection([before or after]))
+        write_all_or_return_failed(writes_that_end_media_protection([before or after]))
     elif wanted and protected != wanted:
-        protect_group_media_from_deletion(after)
+        protect_media_until_group_finished(after)
 
 
 def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:

@@ -40,7 +40,7 @@ def drafts_of_caller(*, caller: Caller, workspace_id: str) -> QuerySet[ComposerD
     return _own_drafts(caller, workspace_id).filter(discarded_at=None).order_by("-saved_at")
 
 
-def find_draft(*, caller: Caller, workspace_id: str, key: str) -> ComposerDraft | None:
+def find_draft_or_none(*, caller: Caller, workspace_id: str, key: str) -> ComposerDraft | None:
     """Return the calling person's composer draft with this key, or None if there is none or it was discarded."""
     return drafts_of_caller(caller=caller, workspace_id=workspace_id).filter(key=key).first()
 
@@ -72,12 +72,12 @@ def save_draft_or_copy(
 
 
 def discard_draft(*, caller: Caller, workspace_id: str, key: str) -> None:
-    """Discard a composer draft of the calling person; `restore_draft` brings it back until it is deleted a day later."""
+    """Discard a composer draft of the calling person; `restore_discarded_draft` brings it back for a day."""
     drafts = drafts_of_caller(caller=caller, workspace_id=workspace_id)
     drafts.filter(key=key).update(discarded_at=timezone.now())
 
 
-def restore_draft(*, caller: Caller, workspace_id: str, key: str) -> bool:
+def restore_discarded_draft(*, caller: Caller, workspace_id: str, key: str) -> bool:
     """Restore a discarded composer draft of the calling person; return whether it was still there."""
     return bool(_own_drafts(caller, workspace_id).filter(key=key).update(discarded_at=None))
 

@@ -10,13 +10,13 @@ from config.api.errors import ValidationFailed
 from config.api.scopes import any_scope_of
 from posts.attached_media import match_media_to_assets
 from posts.content import PostInput
-from posts.errors import prefix_error_fields_with_index
+from posts.errors import prefixing_error_fields_with_index
 from posts.models import PostGroup
 from posts.plan import Plan
 from posts.plan_building import WRITE_SCOPES, RowsForPlans, build_targets_to_validate, new_group_change
 from posts.services.commit import plan_and_commit
 from posts.target_times import refuse_past_or_too_late_times
-from posts.validation import Validation, validate
+from posts.validation import Validation, validate_targets
 
 ANY_POSTS_SCOPE = any_scope_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
 
@@ -34,7 +34,7 @@ def validate_post(*, caller: Caller, post: PostInput, group: PostGroup | None = 
     attached = match_media_to_assets(post.media, rows.assets)
     refuse_past_or_too_late_times(post.scheduled_at, post.targets)
     inputs = build_targets_to_validate(caller, rows.accounts, post.text, post.targets, sandbox, attached)
-    return validate(inputs, duplicates=rows.duplicates)
+    return validate_targets(inputs, duplicates=rows.duplicates)
 
 
 def create_post(*, caller: Caller, post: PostInput, dry_run: bool = False, plan_hash: str | None = None) -> Plan:
@@ -81,7 +81,7 @@ def plan_create_batch(
     rows = RowsForPlans.read(chosen, posts)
     changes = []
     for index, post in enumerate(posts):
-        with prefix_error_fields_with_index(index):
+        with prefixing_error_fields_with_index(index):
             if post.workspace_id not in (None, chosen):
                 raise ValidationFailed.for_field(
                     "workspace_id", "All posts of a batch must belong to one workspace.", "mismatch"

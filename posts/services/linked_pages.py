@@ -17,7 +17,7 @@ from accounts.platforms.thumbnails import jpeg_thumbnail_or_none
 from accounts.platforms.web_pages import PageUnavailable, fetch_page_metadata, fetch_picture_bytes
 from config.api import rate_limit
 from config.api.caller import Caller, require_access
-from config.api.request_limits import WebThreadLimit, limit_outbound_requests
+from config.api.request_limits import WebThreadLimit, limit_outbound_threads_and_seconds
 from config.outbound import total_deadline
 
 READ_SECONDS = 8.0  # the page and its picture together
@@ -46,7 +46,11 @@ def read_linked_page(*, caller: Caller, workspace_id: str, url: str) -> LinkedPa
     key = f"linked-page:{workspace_id}:{hashlib.sha256(url.encode()).hexdigest()}"
     page: LinkedPage | None = cache.get(key)
     if page is None:
-        with page_thread_limit.hold_thread(workspace_id), limit_outbound_requests(workspace_id), total_deadline(READ_SECONDS):
+        with (
+            page_thread_limit.hold_thread(workspace_id),
+            limit_outbound_threads_and_seconds(workspace_id),
+            total_deadline(READ_SECONDS),
+        ):
             rate_limit.count_or_raise_rate_limited(rate_limit.Bucket(f"linked-pages:{workspace_id}", PAGES_PER_MINUTE))
             page = _fetch(url)
         cache.set(key, page, UNAVAILABLE_KEPT_SECONDS if page == LinkedPage() else KEPT_SECONDS)

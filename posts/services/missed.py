@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop
 from config.api.caller import Caller, requested_or_own_workspace_id, require_access
 from config.api.errors import InvalidState, ValidationFailed
 from posts import selectors
-from posts.errors import prefix_error_fields
+from posts.errors import prefixing_error_fields
 from posts.plan import GroupChange, Plan
 from posts.services.commit import plan_and_commit
 from posts.services.retry import plan_retry
@@ -51,7 +51,7 @@ def plan_retry_missed(
     """Plan to send missed posts now, with the errors of `retry_missed_posts` except the spend errors."""
     chosen = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, chosen, "posts.publish", body_field="workspace_id")
-    missed = selectors.missed_post_ids(workspace_id=chosen, among=post_group_ids)
+    missed = selectors.recently_missed_post_ids(workspace_id=chosen, among=post_group_ids)
     wanted = missed[:MAX_MISSED_POSTS] if post_group_ids is None else list(dict.fromkeys(post_group_ids))
     if not wanted:
         raise InvalidState(
@@ -63,6 +63,6 @@ def plan_retry_missed(
             raise ValidationFailed.for_field(f"post_group_ids[{index}]", message, "not_missed")
     changes: list[GroupChange] = []
     for group_id in wanted:
-        with prefix_error_fields(group_id):
+        with prefixing_error_fields(group_id):
             changes += plan_retry(caller, group_id, due_at=due_at, only_missed=True).changes
     return Plan("posts.retry_missed", caller, chosen, changes, batch=True)

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from billing import selectors as billing
 from billing.caps import SpendCapStatus
-from billing.services import lock_month_counters_in_order, release_holds, settle_holds
+from billing.services import lock_month_counters_in_order, release_holds, settle_holds_as_spent
 from posts.models import PostTarget
 from posts.plan import GroupChange, Plan
 
 
 def check_plan_against_caps(plan: Plan) -> SpendCapStatus:
     """Check the prices of a plan against all caps, without reserving them. Raises the spend errors."""
-    by_agent = changes_by_agent_for_caps(plan.changes)
+    by_agent = group_changes_by_capped_agent(plan.changes)
     for changes in by_agent if len(by_agent) > 1 else ():
         _check(plan.workspace_id, changes[0].agent_id_for_caps, changes)
     return _check(plan.workspace_id, plan.changes[0].agent_id_for_caps if len(by_agent) == 1 else None, plan.changes)
@@ -28,7 +28,7 @@ def _check(workspace_id: str, agent_id: str | None, changes: Sequence[GroupChang
     )
 
 
-def changes_by_agent_for_caps(changes: Sequence[GroupChange]) -> list[list[GroupChange]]:
+def group_changes_by_capped_agent(changes: Sequence[GroupChange]) -> list[list[GroupChange]]:
     """Return the changes of a plan in groups whose prices count against the caps of the same agent, or of none."""
     found: dict[str | None, list[GroupChange]] = {}
     for change in changes:
@@ -47,7 +47,7 @@ def settle_or_release_holds(changes: Sequence[GroupChange]) -> None:
     if due_times and (released or len(agent_ids) > 1):
         workspace_id = changes[0].after.workspace_id
         lock_month_counters_in_order(target_ids=released, workspace_id=workspace_id, agent_ids=agent_ids, due_times=due_times)
-    settle_holds(target_ids=_real_ids(target for change in changes for target in change.settles))
+    settle_holds_as_spent(target_ids=_real_ids(target for change in changes for target in change.settles))
     release_holds(target_ids=released, failed=False)
     release_holds(target_ids=_real_ids(target for change in changes for target in change.failures), failed=True)
 

@@ -25,7 +25,7 @@ from config.api.errors import InvalidState, ValidationFailed, missing_or_foreign
 from posts import selectors
 from posts.content import PostEdit
 from posts.day_lists import SHOWN_AT, targets_shown_in_calendar
-from posts.errors import prefix_error_fields
+from posts.errors import prefixing_error_fields
 from posts.models import PostGroup, PostTarget, StoredPlan
 from posts.plan import Plan
 from posts.plan_building import WRITE_SCOPES
@@ -116,7 +116,7 @@ def plan_queue_change(caller: Caller, change: RequestedQueueChange, *, dry_run: 
             moves = {each.id: TargetTime(change.time_after_move(_time_of(each), zone), slot=False) for each in queue.targets}
         case _:
             free = FreeSlots(after=change.start_and_end_of_week_to_skip(zone)[1])
-            moves = {each.id: TargetTime(free.choose_next(account, "action"), slot=True) for each in queue.targets}
+            moves = {each.id: TargetTime(free.choose_next_or_raise(account, "action"), slot=True) for each in queue.targets}
     if not moves:
         raise InvalidState(
             gettext_noop("There are no posts to shuffle.")
@@ -133,7 +133,7 @@ def plan_queue_change(caller: Caller, change: RequestedQueueChange, *, dry_run: 
     return _plan_of_edits(caller, workspace_id, edits, audit, dry_run=dry_run)
 
 
-def queued_targets(account: ConnectedAccount) -> QuerySet[PostTarget]:
+def next_queued_targets(account: ConnectedAccount) -> QuerySet[PostTarget]:
     """Return the next 100 targets in the queue of an account, earliest first, with their post groups."""
     now = timezone.now()
     return _scheduled_targets(account, now, now + 2 * MAX_SCHEDULE_AHEAD).select_related("group")[:MAX_MOVED_POSTS]
@@ -179,7 +179,7 @@ def _plan_of_edits(
     free = FreeSlots(own=[target.id for group, _ in edits for target in group.targets.all()])
     changes = []
     for group, edit in edits:
-        with prefix_error_fields(group.id):
+        with prefixing_error_fields(group.id):
             changes.append(plan_change_of_group(caller, group, edit, dry_run=dry_run, free=free))
     return Plan(OPERATION, caller, workspace_id, changes, batch=True, audit=audit)
 

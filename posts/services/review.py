@@ -16,7 +16,11 @@ from posts import selectors
 from posts.content import own_scheduled_at
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.plan_building import build_targets_to_validate_of_stored_group, refuse_caller_needing_approval, validate_content
+from posts.plan_building import (
+    build_targets_to_validate_of_stored_group,
+    refuse_caller_needing_approval,
+    validate_content_or_raise,
+)
 from posts.services.changes import (
     existing_assets_of_group,
     mark_cancelled_or_unconfirmed_unsaved,
@@ -107,7 +111,7 @@ def _released(caller: Caller, group: PostGroup, content_version: int, scheduled_
         require_access(caller, group.workspace_id, scope)
     _check_version(group, content_version)
     assets = existing_assets_of_group(group)
-    validate_content(build_targets_to_validate_of_stored_group(group, assets), group_id=group.id)
+    validate_content_or_raise(build_targets_to_validate_of_stored_group(group, assets), group_id=group.id)
     return GroupChange(before=group, after=after, moment=when, due=when or now, assets=assets)
 
 
@@ -123,7 +127,7 @@ def _set_times(group: PostGroup, after: PostGroup, scheduled_at: datetime | None
         own = own_scheduled_at(group, target)
         target.scheduled_at = own if own and own > now else scheduled_at if own else when
         if target in waiting:
-            target.scheduled_at = free.choose_next(accounts[target.account_id], f"targets[{index}].slot")
+            target.scheduled_at = free.choose_next_or_raise(accounts[target.account_id], f"targets[{index}].slot")
         target.due_at = target.scheduled_at or now
 
 

@@ -19,7 +19,7 @@ def saved_filters_of_person(*, caller: Caller, workspace_id: str, page: str) -> 
     return list(mine.order_by("name", "pk")[:MAX_SAVED_FILTERS])
 
 
-def save_filter(*, caller: Caller, workspace_id: str, page: str, name: str, query: str) -> SavedFilter:
+def save_or_replace_filter(*, caller: Caller, workspace_id: str, page: str, name: str, query: str) -> SavedFilter:
     """Save a filter of the list of posts or of the calendar for the calling person; replaces one with the same name.
 
     Raises NotFound, Conflict (MAX_SAVED_FILTERS).

@@ -20,14 +20,14 @@ from config.api.scopes import EDITOR
 from config.api.trace import current_trace_id
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from media.models import MediaAsset
-from posts.attached_media import workspace_assets_by_id
-from posts.errors import prefix_error_fields
+from posts.attached_media import existing_workspace_assets_by_id
+from posts.errors import prefixing_error_fields
 from posts.models import Series
 from posts.models.series import LOCAL_FORMAT
 from posts.plan_building import WRITE_SCOPES, RowsForPlans, new_group_change
 from posts.recurrence import InvalidRule, Occurrence
 from posts.recurrence.occurrences import SEARCHED_YEARS
-from posts.series_plan import SeriesPlan, series_content_in_plan
+from posts.series_plan import NewSeriesPlan, series_content_in_plan
 from posts.series_posts import post_input_of_occurrence, refuse_early_reuse_of_alternating_texts, texts_of_series
 from posts.series_selectors import MAX_LIVE_SERIES, count_series_not_ended, get_series, occurrences_that_can_be_cancelled
 from workspaces.services import lock_workspace
@@ -49,7 +49,7 @@ class SeriesEdit:
     apply_to_scheduled: bool = False
 
     @property
-    def changed_fields(self) -> list[str]:
+    def changed_field_names(self) -> list[str]:
         """Return the names of the fields to which this SeriesEdit gives a value, in alphabetical order."""
         return [name for name in ("exdates", "name", "post", "rrule", "status") if getattr(self, name) is not None]
 
@@ -59,7 +59,7 @@ class SeriesEdit:
         return any(value is not None for value in (self.post, self.rrule, self.exdates))
 
 
-def plan_create_series(caller: Caller, fields: Mapping[str, Any], *, dry_run: bool = False) -> SeriesPlan:
+def plan_create_series(caller: Caller, fields: Mapping[str, Any], *, dry_run: bool = False) -> NewSeriesPlan:
     """Plan a new series from the validated fields of a request, after the checks of a post that is scheduled.
 
     Raises the errors of `create_post` except the spend errors, and ValidationFailed for `rrule` and `starts_at`.
@@ -86,12 +86,12 @@ def plan_create_series(caller: Caller, fields: Mapping[str, Any], *, dry_run: bo
         message = f"Must not be more than {SEARCHED_YEARS} years in the past."
         raise ValidationFailed.for_field("starts_at", message, "past")
     assets = _check_post(caller, series, _first_occurrence(series), dry_run=dry_run)
-    return SeriesPlan(operation="series.create", caller=caller, workspace_id=workspace_id, series=series, assets=assets)
+    return NewSeriesPlan(operation="series.create", caller=caller, workspace_id=workspace_id, series=series, assets=assets)
 
 
 def plan_and_commit_series(
-    make_plan: Callable[[], SeriesPlan], *, dry_run: bool = False, plan_hash: str | None = None, audited: bool = True
-) -> SeriesPlan:
+    make_plan: Callable[[], NewSeriesPlan], *, dry_run: bool = False, plan_hash: str | None = None, audited: bool = True
+) -> NewSeriesPlan:
     """Make the plan of a new series and commit it. A dry run writes nothing but, if it is `audited`, an audit entry.
 
     Raises PlanChanged, Conflict (MAX_LIVE_SERIES) and the errors of `make_plan`.
@@ -116,7 +116,7 @@ def plan_and_commit_series(
 
 def create_series(
     *, caller: Caller, fields: Mapping[str, Any], dry_run: bool = False, plan_hash: str | None = None
-) -> SeriesPlan:
+) -> NewSeriesPlan:
     """Create a series from the validated fields of a request; the worker loop schedules its posts.
 
     Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed, AccountNotAllowed,
@@ -155,7 +155,7 @@ def update_series(*, caller: Caller, series_id: str, edit: SeriesEdit, dry_run: 
         after = {**series_content_in_plan(series, assets), "name": series.name, "apply_to_scheduled": edit.apply_to_scheduled}
         accept_plan(ResourcePlan("series.update", series.id, before, after))
         _save(series, dry_run=dry_run)
-        _record(caller, "series.update", series, dry_run=dry_run, fields=edit.changed_fields)
+        _record(caller, "series.update", series, dry_run=dry_run, fields=edit.changed_field_names)
     return series
 
 
@@ -234,14 +234,14 @@ def _check_post(caller: Caller, series: Series, first: Occurrence, *, dry_run: b
     rows = RowsForPlans.read(series.workspace_id, posts)
     changes = []
     for index, post in enumerate(posts):
-        with prefix_error_fields(f"post.texts[{index - 1}]" if index else "post"):
+        with prefixing_error_fields(f"post.texts[{index - 1}]" if index else "post"):
             changes.append(new_group_change(caller, post, dry_run=dry_run, rows=rows))
     series.cost_cents_each = max(change.after.cost_cents for change in changes)
     return dict(rows.assets)
 
 
 def _assets(series: Series) -> dict[str, MediaAsset]:
-    return dict(workspace_assets_by_id(series.workspace_id, (each["media_id"] for each in series.post["media"])))
+    return dict(existing_workspace_assets_by_id(series.workspace_id, (each["media_id"] for each in series.post["media"])))
 
 
 def _locked_live(caller: Caller, series_id: str) -> Series:
@@ -259,7 +259,7 @@ def _check_others_series(caller: Caller, series: Series, edit: SeriesEdit) -> No
     Editors are included even where their posts need no approval, since that may change before the series publishes.
     """
     check_account_allowlist(caller, series.account_ids)
-    stops = edit.status == Series.Status.PAUSED and edit.changed_fields == ["status"] and not edit.apply_to_scheduled
+    stops = edit.status == Series.Status.PAUSED and edit.changed_field_names == ["status"] and not edit.apply_to_scheduled
     is_restricted = caller.agent_id or caller.role == EDITOR
     if is_restricted and caller.idempotency_key_owner != series.maker and not stops:
         who = "An agent" if caller.agent_id else "An editor"

@@ -69,7 +69,7 @@ def claim_due_series(limit: int) -> list[Series]:
     return claim_due(Series.objects.select_related("workspace"), limit=limit, lease=LEASE)
 
 
-def process_claimed_series(series: Series) -> None:
+def apply_changes_of_claimed_series(series: Series) -> None:
     """For a claimed series' occurrences, cancel, edit and make scheduled posts, and set when the series is due next."""
     start_trace(series.trace_id)
     set_trace_actor(system_caller(series.workspace_id))

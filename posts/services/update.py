@@ -19,18 +19,18 @@ from posts.plan_building import (
     WRITE_SCOPES,
     RowsForPlans,
     agent_id_for_caps,
-    build_target,
+    build_post_target,
     build_targets_to_validate,
     initial_status_for_caller,
     is_scheduled_or_publishing,
     refuse_caller_needing_approval,
-    validate_content,
+    validate_content_or_raise,
 )
 from posts.services.changes import (
     end_unsaved_group_if_all_targets_ended,
     is_changeable,
     mark_cancelled_or_unconfirmed_unsaved,
-    unstarted_targets_or_raise,
+    unstarted_targets_or_raise_if_none,
     withdraw_unsaved_target_from_publisher,
 )
 from posts.services.commit import plan_and_commit
@@ -103,7 +103,7 @@ def plan_change_of_group(
     for scope in () if group.sandbox or dry_run else _scopes(group, edit):
         require_access(caller, group.workspace_id, scope)
     check_account_allowlist(caller, group.account_ids)  # build_targets_to_validate checks the edit's
-    if not any(map(is_changeable, unstarted_targets_or_raise(group))):
+    if not any(map(is_changeable, unstarted_targets_or_raise_if_none(group))):
         raise InvalidState(
             gettext_noop("All targets were already published or attempted, so the content can no longer be changed.")
         )
@@ -156,11 +156,11 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
     attached = match_media_to_assets(media, read.assets)
     inputs = build_targets_to_validate(caller, read.accounts, after.text, wanted, group.sandbox, attached)
     draft = group.status == GroupStatus.DRAFT
-    validation = validate_content(inputs, draft=draft, duplicates=read.duplicates, ignored=begun)
+    validation = validate_content_or_raise(inputs, draft=draft, duplicates=read.duplicates, ignored=begun)
     now = timezone.now()
     times = choose_times_of_targets(scheduled_at, wanted, read.accounts, draft=draft, free=free)
     changed = [
-        build_target(after, place, each, at, now, slot=bool(given.slot))
+        build_post_target(after, place, each, at, now, slot=bool(given.slot))
         for place, (each, at, given) in enumerate(zip(inputs, times, wanted, strict=True))
         if each.account.id not in begun
     ]
@@ -181,7 +181,7 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
         releases=[each for each in group.targets.all() if is_changeable(each)] if is_scheduled_or_publishing(group) else (),
         agent_id_for_caps=agent_id_for_caps(caller, group),
         events=_events(group, after, ended=ended),
-        audit={"fields": edit.changed_fields, "content_version": after.content_version},
+        audit={"fields": edit.changed_field_names, "content_version": after.content_version},
     )
 
 

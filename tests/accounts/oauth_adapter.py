@@ -10,7 +10,7 @@ from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
 from accounts.platforms.http.oauth import PlatformOAuthClient, token_expiry
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.operator_setup import OperatorSetup
+from accounts.platforms.operator_setup import ConnectionPrerequisites
 from accounts.platforms.types import Capabilities, Grant, Identity, MediaRules, TextRules
 
 
@@ -39,7 +39,7 @@ class TinyPlatform(OAuthPlatform):
         features=("text",),
         retry_safety="at_most_once",
     )
-    setup = OperatorSetup({"oauth": "Their sign-in."})
+    setup = ConnectionPrerequisites({"oauth": "Their sign-in."})
     methods = ("oauth",)
     errors = TinyErrors()
     required_settings = ("CLIENT_ID",)

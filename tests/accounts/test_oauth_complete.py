@@ -12,7 +12,7 @@ import time_machine
 from accounts import services
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
-from accounts.services.connection_attempts import exchange_code_once_and_store_choices, find_unexpired_attempt
+from accounts.services.connection_attempts import exchange_code_once_and_store_choices, find_unexpired_attempt_or_none
 from auditlog.models import AuditEntry
 from tests.accounts.oauth_calls import CALLBACK, Granted, begin, complete, granted
 from tests.accounts.test_connect_input import everything_stored
@@ -188,7 +188,7 @@ def test_a_caller_who_read_the_state_before_its_use_does_not_exchange_it(
 ) -> None:
     """Two calls have read the row before either of them has used it."""
     brought = granted(api, workspace, provider)
-    first, second = find_unexpired_attempt(brought.state), find_unexpired_attempt(brought.state)
+    first, second = find_unexpired_attempt_or_none(brought.state), find_unexpired_attempt_or_none(brought.state)
     assert first
     assert second
 

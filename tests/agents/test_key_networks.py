@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agents.models import ApiKey
-from agents.networks import is_in_networks, network_of_ip, normalize_network
+from agents.networks import is_in_networks, network_of_key_use, normalize_network
 from agents.serializers import ApiKeySerializer
 from agents.services import issue_key
 from agents.services.key_networks import MAX_SEEN_NETWORKS
@@ -238,7 +238,7 @@ def test_an_invalid_network_is_explained(text: str, why: str) -> None:
 
 
 def test_addresses_are_grouped_by_network() -> None:
-    assert network_of_ip("203.0.113.7") == network_of_ip("::ffff:203.0.113.200") == "203.0.113.0/24"
-    assert network_of_ip("2001:db8:1:2::3") == network_of_ip("2001:db8:1:ffff::") == "2001:db8:1::/48"
-    assert network_of_ip("fe80::1%eth0") == "fe80::/48"
+    assert network_of_key_use("203.0.113.7") == network_of_key_use("::ffff:203.0.113.200") == "203.0.113.0/24"
+    assert network_of_key_use("2001:db8:1:2::3") == network_of_key_use("2001:db8:1:ffff::") == "2001:db8:1::/48"
+    assert network_of_key_use("fe80::1%eth0") == "fe80::/48"
     assert not is_in_networks(None, ["0.0.0.0/0", "::/0"])

@@ -26,7 +26,7 @@ PREVIEWED = [
 ]
 
 
-WRITING = {"apply_fenced_updates", "bulk_create", "write_together", "run_writes_with_money_holds"}
+WRITING = {"apply_fenced_updates", "bulk_create", "write_all_or_return_failed", "write_with_holds_or_return_failed"}
 
 
 def called_names(tree: ast.AST) -> set[str]:

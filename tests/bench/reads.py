@@ -23,11 +23,11 @@ from config.jobs.claims import claim_due
 from posts.calendar_feed_selectors import targets_in_feed
 from posts.day_lists import list_first_posts_of_each_day, scheduled_posts_of_day
 from posts.models import PostTarget, Series
-from posts.navigation import count_posts_awaiting_approval
+from posts.navigation import count_posts_awaiting_approval_up_to_max
 from posts.publishing.attempts import LEASE, claim_targets
 from posts.selectors import get_post_group, posts_awaiting_approval, search_posts
 from posts.series_selectors import list_series, upcoming_occurrences_by_series_id
-from posts.slot_choice import next_slots
+from posts.slot_choice import next_slots_with_occupants
 from tests.bench import history
 from tests.bench.history import LARGE
 from webhooks.models import Delivery
@@ -51,12 +51,12 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
         "GET /posts (a day)": lambda: scheduled_posts_of_day(**here, window=one_day, limit=50),
         "calendar (a day)": lambda: list_first_posts_of_each_day(**here, window=one_day, zone=ZoneInfo("UTC"), per_day=50),
         "calendar feed": lambda: targets_in_feed(workspace_id),
-        "GET /accounts/{id}/slots/next": lambda: next_slots(account, count=10),
+        "GET /accounts/{id}/slots/next": lambda: next_slots_with_occupants(account, count=10),
         "GET /series": lambda: upcoming_occurrences_by_series_id(list_series(**here, limit=50).rows),
         "GET /posts/{id}": lambda: get_post_group(caller=caller, post_group_id=post_group_id).targets.all()[:],
         "GET /posts/search": lambda: search_posts(**here, status="published", limit=50),
         "approvals": lambda: posts_awaiting_approval(**here, limit=50),
-        "count of approvals": lambda: count_posts_awaiting_approval(workspace_id),
+        "count of approvals": lambda: count_posts_awaiting_approval_up_to_max(workspace_id),
         "what needs a person": lambda: search_posts(**here, status="failed", limit=50),
         "GET /usage": lambda: workspace_month_usage(**here, at=now, cap_cents=1000),
         "GET /billing": lambda: workspace_month_bill(**here, at=now, cap_cents=1000, free_credit_cents=100),

@@ -33,7 +33,7 @@ def test_operators_find_ledger_rows_by_id_and_cannot_change_them(operator: Clien
     workspace = make_workspace()
     agent = make_agent(workspace)
     hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
-    services.settle_holds(target_ids=["tgt_1"])
+    services.settle_holds_as_spent(target_ids=["tgt_1"])
 
     words = f"{agent.pk} {today()}" if table == "ledgerentry" else agent.pk
     found = operator.get(f"/admin/billing/{table}/", {"q": words})
@@ -65,7 +65,7 @@ def test_operators_see_processor_events_and_usage_reports(
     payer: Workspace, operator: Client, processor: FakePaymentProcessor, table: str, found_by: str
 ) -> None:
     spend(payer, "tgt_1", "tgt_2")
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
     send_and_process("customer.subscription.created", {**processor.subscribe("cus_9")}, id="evt_77")
     open_or_update_alarm(BillingAlarm.Kind.EVENTS, "evt_77", "It had no effect.")
 

@@ -35,7 +35,7 @@ def spent(workspace: Workspace) -> Workspace:
     with transaction.atomic():
         wanted = [*charges("tgt_1", cents=150), *charges("tgt_2", cents=20)]
         hold_costs(workspace_id=workspace.pk, agent_id=None, charges=wanted, due=MARCH)
-        services.settle_holds(target_ids=["tgt_1"])
+        services.settle_holds_as_spent(target_ids=["tgt_1"])
     return workspace
 
 

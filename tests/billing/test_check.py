@@ -22,7 +22,7 @@ def test_a_check_returns_the_resulting_month_and_writes_nothing() -> None:
     workspace = make_workspace(free=30, cap=50, url_cap=1)
     agent = make_agent(workspace, cap=60, day_cap=2)
 
-    after = selectors.check_charges_against_caps(
+    after = selectors.check_charges_and_return_spending(
         workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", cents=20, url_posts=1), due=MARCH
     )
 
@@ -57,14 +57,14 @@ def test_a_check_and_a_hold_raise_the_same_error(
             call(workspace_id=workspace.pk, agent_id=agent.pk, charges=more, due=MARCH)
         return refusal.value.message
 
-    assert words(selectors.check_charges_against_caps) == words(hold_costs)
+    assert words(selectors.check_charges_and_return_spending) == words(hold_costs)
 
 
 def test_a_check_without_charges_returns_the_current_month() -> None:
     workspace = make_workspace(free=30)
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
-    unchanged = selectors.check_charges_against_caps(workspace_id=workspace.pk, agent_id=None, charges=[], due=MARCH)
+    unchanged = selectors.check_charges_and_return_spending(workspace_id=workspace.pk, agent_id=None, charges=[], due=MARCH)
 
     assert (
         unchanged == selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=MARCH) == SpendCapStatus(0, 30, 0, 10)
@@ -76,9 +76,11 @@ def test_a_check_needs_two_queries_and_one_for_a_day_cap(django_assert_num_queri
     agent = make_agent(workspace, day_cap=5)
 
     with django_assert_num_queries(2):
-        selectors.check_charges_against_caps(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+        selectors.check_charges_and_return_spending(
+            workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH
+        )
     with django_assert_num_queries(3):
-        selectors.check_charges_against_caps(
+        selectors.check_charges_and_return_spending(
             workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH
         )
 
@@ -86,7 +88,7 @@ def test_a_check_needs_two_queries_and_one_for_a_day_cap(django_assert_num_queri
 def test_a_workspaces_spend_cap_is_for_the_requested_month() -> None:
     workspace = make_workspace(free=30, cap=40)
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
-    services.settle_holds(target_ids=["tgt_1"])
+    services.settle_holds_as_spent(target_ids=["tgt_1"])
 
     assert SpendCapSerializer(selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=MARCH)).data == {
         "cap_cents": 40,

@@ -85,7 +85,7 @@ def test_pending_usage_delays_the_cancellation_by_up_to_an_hour(
     spend(payer, "tgt_1", "tgt_2")
     delete(payer)
     assert cancel_subscriptions_of_deleted_workspaces() == 0
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
     assert cancel_subscriptions_of_deleted_workspaces() == 1
 
     assert live["status"] == "canceled"

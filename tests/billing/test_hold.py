@@ -238,6 +238,6 @@ def test_ending_holds_needs_a_transaction() -> None:
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
     with pytest.raises(transaction.TransactionManagementError):
-        services.settle_holds(target_ids=["tgt_1"])
+        services.settle_holds_as_spent(target_ids=["tgt_1"])
     with pytest.raises(transaction.TransactionManagementError):
         services.release_holds(target_ids=["tgt_1"], failed=False)

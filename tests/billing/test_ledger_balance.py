@@ -96,7 +96,7 @@ def take(
     elif isinstance(step, Credit):
         credit(workspace, step.cents)
     elif isinstance(step, Settle):
-        services.settle_holds(target_ids=[step.target_id])
+        services.settle_holds_as_spent(target_ids=[step.target_id])
         open_holds.discard(step.target_id)
     else:
         services.release_holds(target_ids=step.target_ids, failed=step.failed)
@@ -119,7 +119,7 @@ def hold(step: Hold, workspace: Workspace, agent: Agent, taken: set[str]) -> set
         return set()
     refusal: ApiError | None = None
     try:
-        after = selectors.check_charges_against_caps(**call)
+        after = selectors.check_charges_and_return_spending(**call)
     except REFUSALS as error:
         refusal = error
     if refusal:

@@ -87,7 +87,7 @@ class Books:
                 if self.hold(target_id, cents, due):
                     self.held[target_id] = cents
             case Settle(target_id):
-                services.settle_holds(target_ids=[target_id])
+                services.settle_holds_as_spent(target_ids=[target_id])
                 if self.held.pop(target_id, None) is not None:
                     self.settled.add(target_id)
             case Release(target_id, failed):
@@ -100,7 +100,7 @@ class Books:
         """Check and then hold, which must agree; targets in `instead_of` are released in the same transaction."""
         wanted, before = charges(target_id, cents=cents), self.counters()
         asked: dict[str, Any] = {"workspace_id": self.workspace.pk, "agent_id": None, "charges": wanted, "due": due}
-        refusal = error_of(partial(selectors.check_charges_against_caps, **asked, instead_of=instead_of or []))
+        refusal = error_of(partial(selectors.check_charges_and_return_spending, **asked, instead_of=instead_of or []))
         with transaction.atomic():
             locks: dict[str, Any] = {"workspace_id": self.workspace.pk, "agent_ids": [], "due_times": [due]}
             services.lock_month_counters_in_order(target_ids=instead_of or [], **locks)

@@ -82,7 +82,7 @@ def test_concurrent_settles_and_releases_close_a_hold_once() -> None:
 
     def end(n: int) -> None:
         if n % 2:
-            services.settle_holds(target_ids=["tgt_1"])
+            services.settle_holds_as_spent(target_ids=["tgt_1"])
         else:
             services.release_holds(target_ids=["tgt_1"], failed=True)
 
@@ -109,7 +109,7 @@ def test_concurrent_holds_and_releases_do_not_deadlock() -> None:
             held = charges(f"tgt_{n}", f"tgt_{n}b")
             hold_costs(workspace_id=workspace.pk, agent_id=callers[n % 3], charges=held, due=MARCH)
         elif n % 2:
-            services.settle_holds(target_ids=[f"tgt_{n}"])
+            services.settle_holds_as_spent(target_ids=[f"tgt_{n}"])
         else:
             services.release_holds(target_ids=[f"tgt_{n}"], failed=True)
 

@@ -131,7 +131,7 @@ def test_a_different_usage_sum_raises_an_alarm_until_it_matches(
     payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller
 ) -> None:
     spend(payer, *(f"tgt_{number}" for number in range(5)))
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
     clock.move_to(NIGHT)
     assert services.reconcile_billing().usage_differences == 0
     assert open_alarms() == []
@@ -155,7 +155,7 @@ def test_customers_with_recent_reports_are_compared_the_next_time(
 ) -> None:
     spend(payer, "tgt_1", "tgt_2")
     clock.move_to(NIGHT)
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
     processor.meter_events.clear()
 
     assert services.reconcile_billing().usage_differences == 0
@@ -167,7 +167,7 @@ def test_a_missing_meter_raises_an_alarm(
     payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller
 ) -> None:
     spend(payer, "tgt_1", "tgt_2")
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
     clock.move_to(NIGHT)
     processor.event_names.clear()
     services.reconcile_billing()
@@ -183,10 +183,10 @@ def test_a_report_of_unknown_outcome_is_resolved_by_its_minute_and_never_resent(
     payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller, arrived: bool
 ) -> None:
     spend(payer, "tgt_1", "tgt_2")
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
     spend(payer, "tgt_3")
     processor.drop_next(SEND, after_accept=arrived)
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
     processor.broken = 500
     report_on(clock, timedelta(hours=25))
     processor.broken = False
@@ -212,7 +212,7 @@ def test_an_inconclusive_minute_is_left_to_an_operator(
 ) -> None:
     spend(payer, "tgt_1", "tgt_2")
     processor.drop_next(SEND)
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
     next(iter(processor.meter_events.values()))["payload"]["value"] = "1"
     processor.broken = 500
     report_on(clock, timedelta(hours=25))

@@ -23,7 +23,7 @@ def test_settling_turns_held_into_spent_cents() -> None:
     held = charges("tgt_1", "tgt_2", cents=20, url_posts=1)
     hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=held, due=MARCH)
 
-    services.settle_holds(target_ids=["tgt_1"])
+    services.settle_holds_as_spent(target_ids=["tgt_1"])
 
     assert month_of(agent) == month_of(workspace) == (20, 20, 2)
     assert day_of(agent) == 2
@@ -35,7 +35,7 @@ def test_settling_uses_the_price_of_the_hold() -> None:
     workspace = make_workspace()
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=3), due=APRIL)
 
-    services.settle_holds(target_ids=["tgt_1"])
+    services.settle_holds_as_spent(target_ids=["tgt_1"])
 
     assert month_of(workspace, APRIL) == (0, 3, 0)
 
@@ -82,11 +82,11 @@ def test_release_many_over_months_agents_and_workspaces() -> None:
 def test_settling_or_releasing_without_a_hold_changes_nothing() -> None:
     workspace = make_workspace()
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
-    services.settle_holds(target_ids=["tgt_1"])
+    services.settle_holds_as_spent(target_ids=["tgt_1"])
     services.release_holds(target_ids=["tgt_2"], failed=True)
 
     for target_id in ("tgt_1", "tgt_2", "tgt_unknown"):
-        services.settle_holds(target_ids=[target_id])
+        services.settle_holds_as_spent(target_ids=[target_id])
         services.release_holds(target_ids=[target_id], failed=True)
 
     assert month_of(workspace) == (0, 10, 0)
@@ -100,7 +100,7 @@ def test_a_released_target_can_be_held_again_in_another_month() -> None:
     services.release_holds(target_ids=["tgt_1"], failed=True)
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=12), due=APRIL)
 
-    services.settle_holds(target_ids=["tgt_1"])
+    services.settle_holds_as_spent(target_ids=["tgt_1"])
 
     assert (month_of(workspace, MARCH), month_of(workspace, APRIL)) == ((0, 0, 0), (0, 12, 0))
     assert ledger()[2:] == [("tgt_1", 2, "hold"), ("tgt_1", 2, "settle")]
@@ -110,7 +110,7 @@ def test_a_released_target_can_be_held_again_in_another_month() -> None:
 def test_a_settled_target_cannot_be_held_again() -> None:
     workspace = make_workspace()
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
-    services.settle_holds(target_ids=["tgt_1"])
+    services.settle_holds_as_spent(target_ids=["tgt_1"])
 
     with pytest.raises(services.PriceAlreadyReserved, match="tgt_1 is already held or settled"):
         hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
@@ -121,14 +121,14 @@ def test_settle_and_release_need_few_queries(django_assert_num_queries: DjangoAs
     agent = make_agent(workspace)
     four = charges("tgt_1", "tgt_2", "tgt_3", "tgt_4")
     hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=four, due=MARCH)
-    services.settle_holds(target_ids=["tgt_1"])
+    services.settle_holds_as_spent(target_ids=["tgt_1"])
 
     with django_assert_num_queries(statements(sqlite=6, postgresql=3)):  # the hold, its ends, and the writes
-        services.settle_holds(target_ids=["tgt_2"])
+        services.settle_holds_as_spent(target_ids=["tgt_2"])
     with django_assert_num_queries(statements(sqlite=7, postgresql=3)):
         services.release_holds(target_ids=["tgt_3", "tgt_4"], failed=True)
     with django_assert_num_queries(2):
-        services.settle_holds(target_ids=["tgt_2"])
+        services.settle_holds_as_spent(target_ids=["tgt_2"])
 
 
 def test_drift_returns_the_month_with_a_wrong_counter() -> None:

@@ -39,7 +39,7 @@ def spend(
     cents: int = 10,
     url_posts: int = 0,
     due: datetime = MARCH,
-    end: Callable[..., None] | None = services.settle_holds,
+    end: Callable[..., None] | None = services.settle_holds_as_spent,
     **how: Any,
 ) -> None:
     """Hold the targets' cost and settle or release each of them."""

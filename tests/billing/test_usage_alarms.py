@@ -48,7 +48,7 @@ def test_usage_without_a_paying_subscription_waits_and_raises_an_alarm(
     Subscription.objects.update(status=status)
     with transaction.atomic():
         for target in ("tgt_2", "tgt_3"):
-            services.settle_holds(target_ids=[target])
+            services.settle_holds_as_spent(target_ids=[target])
 
     report_on(clock, timedelta(hours=5))
 
@@ -60,7 +60,7 @@ def test_usage_without_a_paying_subscription_waits_and_raises_an_alarm(
 
     processor.subscribe("cus_9")
     services.reconcile_billing()
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
 
     assert processor.recorded_cents("cus_9") == 8
     alarm.refresh_from_db()

@@ -64,7 +64,7 @@ def test_a_report_is_a_meter_event_named_after_its_ledger_entry(
     spend(payer, "tgt_1", "tgt_2")
     clock.shift(timedelta(minutes=3))
 
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
 
     entry = LedgerEntry.objects.get(target_id="tgt_2", kind="settle")
     assert processor.form("/v1/billing/meter_events") == [
@@ -79,7 +79,7 @@ def test_a_report_is_a_meter_event_named_after_its_ledger_entry(
     assert reports() == [("tgt_2", 2, "sent")]
     row = UsageReport.objects.get()
     assert (row.customer_id, row.sent_at, row.attempts) == ("cus_9", MARCH + timedelta(minutes=3), 1)
-    assert services.send_due_usage_reports().claimed == 0
+    assert services.send_or_postpone_due_usage_reports().claimed == 0
 
 
 @pytest.mark.django_db(transaction=True)
@@ -87,7 +87,7 @@ def test_ten_workers_at_once_report_each_entry_once(payer: Workspace, processor:
     spend(payer, *(f"tgt_{number}" for number in range(30)), cents=10)
 
     def work(_: int) -> None:
-        while services.send_due_usage_reports(limit=3).claimed:
+        while services.send_or_postpone_due_usage_reports(limit=3).claimed:
             pass
 
     in_threads(10, work)
@@ -132,7 +132,7 @@ def test_an_attempt_is_saved_before_it_is_sent(
         seen.append((row.attempts, row.unknown_since))
         late.set()
 
-    in_threads(2, lambda n: read_attempt() if n else services.send_due_usage_reports())
+    in_threads(2, lambda n: read_attempt() if n else services.send_or_postpone_due_usage_reports())
 
     assert seen == [(1, MARCH)]
 
@@ -142,7 +142,7 @@ def test_an_unknown_report_is_not_resent_after_the_identifier_expires(
 ) -> None:
     spend(payer, "tgt_1", "tgt_2")
     processor.drop_next(SEND)  # it has arrived, and nobody knows
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
     processor.broken = 500
 
     report_on(clock, timedelta(hours=25))
@@ -186,7 +186,7 @@ def test_usage_that_is_too_old_is_not_sent_and_raises_an_alarm(
     spend(payer, "tgt_1", "tgt_2")
     clock.shift(timedelta(days=35))
 
-    services.send_due_usage_reports()
+    services.send_or_postpone_due_usage_reports()
 
     assert processor.requests_to(SEND) == 0
     assert reports() == [("tgt_2", 2, "unresolved")]

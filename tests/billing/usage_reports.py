@@ -22,7 +22,7 @@ def spend(workspace: Workspace, *targets: str, cents: int = 6, due: datetime = M
         with transaction.atomic():
             held = charges(target, cents=cents)
             hold_costs(workspace_id=workspace.pk, agent_id=None, charges=held, due=due)
-            services.settle_holds(target_ids=[target])
+            services.settle_holds_as_spent(target_ids=[target])
 
 
 def reports() -> list[tuple[str, int, str]]:
@@ -33,9 +33,9 @@ def reports() -> list[tuple[str, int, str]]:
 
 
 def report_on(clock: time_machine.Traveller, until: timedelta) -> None:
-    """Run `send_due_usage_reports` whenever a report is due, for a period of time."""
+    """Run `send_or_postpone_due_usage_reports` whenever a report is due, for a period of time."""
     end = datetime.now(UTC) + until
     while (due := UsageReport.objects.filter(due_at__lte=end).order_by("due_at").first()) is not None:
         clock.move_to(max(due.due_at or end, datetime.now(UTC)))
-        services.send_due_usage_reports()
+        services.send_or_postpone_due_usage_reports()
     clock.move_to(end)

@@ -30,7 +30,7 @@ from tests.chaos.processes import (
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90.0
 KINDS = ("web", "worker", "beat")
-DEMO = "from config.runtime.demo import prepare_demo_workspace; prepare_demo_workspace(base_url={base_url!r})"
+DEMO = "from config.runtime import demo; demo.create_or_find_demo_workspace_or_none(base_url={base_url!r})"
 SETTINGS = {
     "ENVIRONMENT": "development",
     "RATE_LIMIT_PER_MINUTE": "1000000",

@@ -11,7 +11,7 @@ import pytest
 from pytest_django import Settings
 
 from config.outbound import DestinationNotAllowed, NotSent, NotSentToForbiddenHost, SentWithoutAnswer
-from config.outbound.async_client import HttpPostResponse, create_session, post
+from config.outbound.async_client import HttpPostResponseExcerpt, create_session, post
 from config.outbound.connections import tls_context
 from tests.config.outbound_servers import (
     OK,
@@ -37,10 +37,10 @@ def _loopback(settings: Settings) -> None:
     settings.OUTBOUND_USER_AGENT = "Publisher/1"
 
 
-def deliver(*urls: str, timeout: float = 5.0, **options: Any) -> list[HttpPostResponse]:
+def deliver(*urls: str, timeout: float = 5.0, **options: Any) -> list[HttpPostResponseExcerpt]:
     """Post to each of `urls` in turn through one session."""
 
-    async def run() -> list[HttpPostResponse]:
+    async def run() -> list[HttpPostResponseExcerpt]:
         async with create_session(connections=10) as session:
             return [await post(session, url, body=b"{}", headers={"X-Id": "1"}, timeout=timeout, **options) for url in urls]
 
@@ -226,9 +226,9 @@ def test_a_silent_receiver_does_not_delay_others() -> None:
 
     assert [type(outcome) for outcome in outcomes] == [
         SentWithoutAnswer,
-        HttpPostResponse,
+        HttpPostResponseExcerpt,
         SentWithoutAnswer,
-        HttpPostResponse,
+        HttpPostResponseExcerpt,
     ]
 
 

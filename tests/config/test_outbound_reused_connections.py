@@ -10,7 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from config.outbound import NotSent, NotSentToForbiddenHost, SentWithoutAnswer
-from config.outbound.async_client import HttpPostResponse, create_session, post
+from config.outbound.async_client import HttpPostResponseExcerpt, create_session, post
 from tests.config.outbound_servers import OK, Names, Server, answers_all
 from tests.config.test_outbound_asynchronous import deliver
 from tests.fakes.receiver import Manner, Receiver
@@ -49,7 +49,7 @@ def test_a_post_is_not_sent_a_third_time() -> None:
     async def run(url: str) -> None:
         async with create_session(connections=10) as session:
 
-            async def send() -> HttpPostResponse:
+            async def send() -> HttpPostResponseExcerpt:
                 return await post(session, url, body=b"{}", headers={}, timeout=5.0)
 
             first, second = asyncio.create_task(send()), asyncio.create_task(send())
@@ -73,10 +73,10 @@ def test_a_post_is_sent_again_over_a_new_connection() -> None:
         connection.sendall(OK)
         connection.recv(65_536)
 
-    async def run() -> HttpPostResponse:
+    async def run() -> HttpPostResponseExcerpt:
         async with create_session(connections=10) as session:
 
-            async def send() -> HttpPostResponse:
+            async def send() -> HttpPostResponseExcerpt:
                 return await post(session, server.url, body=b"{}", headers={}, timeout=5.0)
 
             await asyncio.gather(send(), send())

@@ -45,7 +45,7 @@ def test_slow_servers_of_tenants_do_not_prevent_sign_in() -> None:
         for number in range(100):
             if request_limits.outbound_thread_limit.try_acquire_thread(f"wrk_{number}"):
                 waiting.callback(request_limits.outbound_thread_limit.release_thread, f"wrk_{number}")
-        with pytest.raises(RateLimited), request_limits.limit_outbound_requests("wrk_new"):
+        with pytest.raises(RateLimited), request_limits.limit_outbound_threads_and_seconds("wrk_new"):
             pass
-        with request_limits.limit_outbound_requests("192.0.2.1", operator_chosen=True):
+        with request_limits.limit_outbound_threads_and_seconds("192.0.2.1", operator_chosen=True):
             pass

@@ -36,9 +36,9 @@ def _no_wake_up_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
 def heard() -> Iterator[list[str]]:
     """Record the wake-ups of this process's worker loops."""
     woken: list[str] = []
-    wake_up.set_wake_function("publish", lambda: woken.append("publish"))
+    wake_up.set_worker_loop_wake_function("publish", lambda: woken.append("publish"))
     yield woken
-    wake_up.set_wake_function("publish", None)
+    wake_up.set_worker_loop_wake_function("publish", None)
 
 
 def with_broker(url: str) -> Celery:

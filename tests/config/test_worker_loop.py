@@ -33,7 +33,7 @@ class Counting(WorkerLoop):
             self.changed.notify_all()
         return step()
 
-    def wait_for_current_work(self, seconds: float) -> None:
+    def finish_current_work_and_stop(self, seconds: float) -> None:
         self.finished.append(seconds)
 
     def wait_for(self, count: int) -> bool:

@@ -1,4 +1,4 @@
-"""write_together writes everything or nothing, in one statement on PostgreSQL."""
+"""write_all_or_return_failed writes everything or nothing, in one statement on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from config.db import writes
 from config.db.writes import (
     Write,
     build_counter_upsert_write,
-    build_existing_counter_add_write,
     build_insert_or_replace_write,
     build_insert_writes,
-    write_together,
+    build_limited_counter_add_write,
+    write_all_or_return_failed,
 )
 from tests.statements import statements
 from workspaces.models import User
@@ -39,7 +39,7 @@ def held(holder: str = "wrk_1") -> int:
 
 
 def add(cents: int, holder: str = "wrk_1") -> Write:
-    return build_existing_counter_add_write(counter(holder), KEY, {"held_cents": cents}, CAP, subject=holder)
+    return build_limited_counter_add_write(counter(holder), KEY, {"held_cents": cents}, CAP, subject=holder)
 
 
 def record(**fields: object) -> IdempotencyRecord:
@@ -56,7 +56,7 @@ def test_rows_of_several_tables_are_written_with_their_values(django_assert_num_
     users = [User(username=f"p{n}", email=f"p{n}@example.com", display_name="Zoë 🎈") for n in range(3)]
     entry = record(body={"list": [1, None, "ü"]}, lease_until=None, status=201)
     with django_assert_num_queries(statements(sqlite=2, postgresql=1)):
-        assert write_together([*build_insert_writes(users), *build_insert_writes([entry])]) is None
+        assert write_all_or_return_failed([*build_insert_writes(users), *build_insert_writes([entry])]) is None
 
     assert list(User.objects.order_by("username").values_list("id", "display_name")) == [(u.id, "Zoë 🎈") for u in users]
     stored = IdempotencyRecord.objects.get()
@@ -69,7 +69,7 @@ def test_nothing_is_written_if_one_write_fails(inside: bool) -> None:
     MonthCounter.objects.bulk_create([counter(), counter("wrk_2")])
 
     def write() -> Write | None:
-        return write_together([*build_insert_writes([record()]), add(4), add(11, "wrk_2"), add(1, "wrk_3")])
+        return write_all_or_return_failed([*build_insert_writes([record()]), add(4), add(11, "wrk_2"), add(1, "wrk_3")])
 
     if inside:
         with transaction.atomic():
@@ -85,13 +85,13 @@ def test_nothing_is_written_if_one_write_fails(inside: bool) -> None:
 def test_a_counter_stays_within_the_limit_of_the_sum_of_its_fields() -> None:
     MonthCounter.objects.create(holder_id="wrk_1", month=MARCH, settled_cents=4)
 
-    assert write_together([add(6)]) is None
-    assert write_together([add(1)]) is not None
+    assert write_all_or_return_failed([add(6)]) is None
+    assert write_all_or_return_failed([add(1)]) is not None
     assert held() == 6
 
 
 def test_a_missing_counter_fails() -> None:
-    failed = write_together([add(1)])
+    failed = write_all_or_return_failed([add(1)])
 
     assert failed is not None
     assert failed.subject == "wrk_1"
@@ -100,14 +100,14 @@ def test_a_missing_counter_fails() -> None:
 def test_a_counter_is_inserted_or_added_to() -> None:
     for cents in (2, 3):
         first = MonthCounter(holder_id="wrk_1", month=MARCH, held_cents=cents)
-        assert write_together([build_counter_upsert_write(first, KEY, ["held_cents"])]) is None
+        assert write_all_or_return_failed([build_counter_upsert_write(first, KEY, ["held_cents"])]) is None
     assert held() == 5
 
 
 def test_without_limits_a_missing_counter_is_left_out() -> None:
     assert (
-        write_together(
-            [build_existing_counter_add_write(counter(), KEY, {"held_cents": 1}), *build_insert_writes([record()])]
+        write_all_or_return_failed(
+            [build_limited_counter_add_write(counter(), KEY, {"held_cents": 1}), *build_insert_writes([record()])]
         )
         is None
     )
@@ -115,9 +115,11 @@ def test_without_limits_a_missing_counter_is_left_out() -> None:
 
 
 def test_a_row_is_replaced_only_if_the_condition_holds() -> None:
-    assert write_together([replace_expired(record(fingerprint="first", expires_at=timezone.now()))]) is None
-    assert write_together([replace_expired(record(fingerprint="second"))]) is None
-    failed = write_together([replace_expired(record(fingerprint="third")), *build_insert_writes([record(id="other")])])
+    assert write_all_or_return_failed([replace_expired(record(fingerprint="first", expires_at=timezone.now()))]) is None
+    assert write_all_or_return_failed([replace_expired(record(fingerprint="second"))]) is None
+    failed = write_all_or_return_failed(
+        [replace_expired(record(fingerprint="third")), *build_insert_writes([record(id="other")])]
+    )
 
     assert failed is not None
     assert failed.subject == "key"
@@ -129,18 +131,18 @@ def test_more_values_than_one_statement_takes_are_still_all_or_nothing(monkeypat
     MonthCounter.objects.bulk_create([counter()])
     records = [record(id=f"key-{n}") for n in range(10)]
 
-    assert write_together([*build_insert_writes(records), add(11)]) is not None
+    assert write_all_or_return_failed([*build_insert_writes(records), add(11)]) is not None
     assert IdempotencyRecord.objects.count() == 0
-    assert write_together([*build_insert_writes(records), add(10)]) is None
+    assert write_all_or_return_failed([*build_insert_writes(records), add(10)]) is None
     assert (IdempotencyRecord.objects.count(), held()) == (10, 10)
 
 
 def test_errors_of_the_database_are_raised() -> None:
-    write_together(build_insert_writes([record()]))
+    write_all_or_return_failed(build_insert_writes([record()]))
 
     with pytest.raises(IntegrityError), transaction.atomic():
-        write_together([*build_insert_writes([record()]), *build_insert_writes([record(id="other")])])
+        write_all_or_return_failed([*build_insert_writes([record()]), *build_insert_writes([record(id="other")])])
 
 
 def test_no_writes_are_no_failure() -> None:
-    assert write_together([]) is None
+    assert write_all_or_return_failed([]) is None

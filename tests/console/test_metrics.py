@@ -26,7 +26,7 @@ from accounts.platforms.errors import report_unmapped_code
 from billing.models import BillingAlarm
 from config import metrics
 from config.console import status
-from config.runtime.worker import MetricsServer
+from config.runtime.worker import MetricsServerStep
 from posts.models import PostTarget
 from posts.publishing.worker_loop import PublishLoop
 from tests.conftest import ApiClient
@@ -85,7 +85,7 @@ def test_outcomes_of_publishing_and_deliveries_are_counted(
     run_until_idle()
     row = make_delivery(workspace, "https://receiver.example/")
     (claimed,) = deliveries.claim_deliveries(Delivery.objects.filter(pk=row.pk), limit=1)
-    deliveries.record_outcomes([(claimed, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))])
+    deliveries.record_outcomes_if_still_claimed([(claimed, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))])
     after = Scrape(operator)
 
     for name, labels in (
@@ -205,7 +205,7 @@ def test_labels_contain_nothing_that_a_caller_chooses(operator: ApiClient, api: 
 def worker(settings: Settings, operator: ApiClient) -> Iterator[str]:
     """Start a worker and return the URL of its /metrics."""
     settings.WORKER_METRICS_ADDRESS = "127.0.0.1:0"
-    server = MetricsServer(None)
+    server = MetricsServerStep(None)
     server.start(None)
     yield f"http://127.0.0.1:{server.port}"
     server.stop(None)

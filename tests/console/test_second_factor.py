@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from auditlog.models import AuditEntry
 from config.console.models import SecondFactor
-from config.console.operators.second_factor_removal import UnusedSecondFactorsRule
+from config.console.operators.second_factor_removal import UnconfirmedOrFormerSecondFactorsRule
 from tests.console.console_rows import SECRET
 from tests.console.second_factor import (
     CODE,
@@ -252,7 +252,7 @@ def test_the_command_refuses_a_name_that_is_not_an_operators(operator_user: User
 
 
 def test_unused_second_factors_are_deleted(operator_user: User, clock: time_machine.Traveller) -> None:
-    rule, former = UnusedSecondFactorsRule(), User.objects.create_superuser("former", PASSWORD)
+    rule, former = UnconfirmedOrFormerSecondFactorsRule(), User.objects.create_superuser("former", PASSWORD)
     for user in (operator_user, former):
         SecondFactor.create_or_replace_unconfirmed(user).mark_confirmed_and_issue_codes()
     SecondFactor.create_or_replace_unconfirmed(User.objects.create_superuser("third", PASSWORD))

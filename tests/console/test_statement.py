@@ -42,7 +42,7 @@ def spender(workspace: Workspace) -> Workspace:
         for number, platform in enumerate(("x", "x", "mastodon", "mastodon")):
             held = charges(f"tgt_{number}", cents=6, platform=platform)
             hold_costs(workspace_id=workspace.pk, agent_id=None, charges=held, due=timezone.now())
-        services.settle_holds(target_ids=["tgt_0", "tgt_1"])
+        services.settle_holds_as_spent(target_ids=["tgt_0", "tgt_1"])
         services.release_holds(target_ids=["tgt_2"], failed=True)
     return workspace
 

@@ -32,7 +32,7 @@ class Route:
 
     @property
     def writes(self) -> bool:
-        return self.operation.is_audited_write(self.method)
+        return self.operation.counts_as_write_by_method(self.method)
 
     @property
     def parameters(self) -> list[str]:

@@ -14,7 +14,7 @@ from pytest_django import Settings
 from auditlog.models import AuditEntry
 from config.api.errors import ValidationFailed
 from config.db.ids import new_id
-from config.db.writes import write_together
+from config.db.writes import write_all_or_return_failed
 from media.models import MediaAsset, MediaUse
 from media.services import set_media_used_by_post, writes_that_delete_media_uses
 from media.tasks import purge_deleted_files
@@ -107,7 +107,7 @@ def test_an_asset_can_be_deleted_after_the_last_release(api: ApiClient, media: d
     codes = []
     for holder in (HOLDER, other):
         codes.append(api.delete(f"/media/{media['id']}").status_code)
-        write_together(writes_that_delete_media_uses([holder]))
+        write_all_or_return_failed(writes_that_delete_media_uses([holder]))
 
     assert [*codes, api.delete(f"/media/{media['id']}").status_code] == [409, 409, 200]
 

@@ -19,14 +19,14 @@ from media.scanning import (
     DEFAULT_MAX_FILE_BYTES,
     EICAR_TEST_FILE,
     Clamd,
-    NoMalwareFoundResult,
+    CleanOrNotScannedResult,
     find_scanner_limits_below_max_upload,
     scan_for_malware,
 )
 from tests.fakes.clamd import FakeClamd, Limits, Manner
 
 MIB = 1024 * 1024
-CLEAN = NoMalwareFoundResult("clean", "ClamAV 1.4.3/27654")
+CLEAN = CleanOrNotScannedResult("clean", "ClamAV 1.4.3/27654")
 
 Start = Callable[..., FakeClamd]
 
@@ -69,7 +69,7 @@ def check_warnings(*, deployment: bool) -> list[CheckMessage]:
 def test_without_a_scanner_files_are_marked_as_not_scanned(settings: Settings, tmp_path: Path) -> None:
     settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "none", nobody_listens()
 
-    assert scan_for_malware(file_of(tmp_path, 10)) == NoMalwareFoundResult("not_scanned", "")
+    assert scan_for_malware(file_of(tmp_path, 10)) == CleanOrNotScannedResult("not_scanned", "")
 
 
 @pytest.mark.parametrize("size", [0, 1, ALWAYS_SCANNED_BYTES, 3 * MIB])
@@ -160,14 +160,14 @@ def test_a_hanging_scanner_times_out(start: Start) -> None:
     clamd = start(manner=Manner.HANG)
 
     with pytest.raises(TimeoutError):
-        Clamd(clamd.address, seconds=0.1).scan([b"piece"])
+        Clamd(clamd.address, seconds=0.1).scan_and_return_verdict([b"piece"])
 
 
 def test_a_verdict_before_the_whole_file_was_sent_is_not_accepted(start: Start) -> None:
     clamd = start(manner=Manner.EARLY)
 
     with pytest.raises(OSError, match="whole file"):
-        Clamd(clamd.address, seconds=30).scan(bytes(MIB) for _ in range(64))
+        Clamd(clamd.address, seconds=30).scan_and_return_verdict(bytes(MIB) for _ in range(64))
 
 
 @pytest.mark.parametrize("version", [b"ClamAV 1.4.3", b"clamav-rest 2", b"ClamAV 1.4.3/27654", b"ClamAV " + b"9" * 300])

@@ -89,11 +89,11 @@ def test_an_upload_has_no_thumbnail_until_a_worker_has_made_it(api: ApiClient, m
 @pytest.mark.parametrize(("content", "rings"), [(jpeg(), True), (gif(), True), (pdf(), False)], ids=["jpeg", "gif", "pdf"])
 def test_an_upload_that_needs_a_thumbnail_wakes_the_worker(api: ApiClient, content: bytes, rings: bool) -> None:
     rung = threading.Event()
-    wake_up.set_wake_function(LOOP_NAME, rung.set)
+    wake_up.set_worker_loop_wake_function(LOOP_NAME, rung.set)
     try:
         media = api.upload(content).json()["media"]
     finally:
-        wake_up.set_wake_function(LOOP_NAME, None)
+        wake_up.set_worker_loop_wake_function(LOOP_NAME, None)
 
     assert rung.is_set() is rings
     make_thumbnails()

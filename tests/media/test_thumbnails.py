@@ -26,14 +26,14 @@ import os, resource, sys, django
 django.setup()
 from pathlib import Path
 from media.inspection import detect_mime_type
-from media.thumbnail_rendering import render_image_thumbnail
+from media.thumbnail_rendering import render_image_thumbnail_or_none
 held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (held + int(sys.argv[1]),) * 2)
 for path in Path(sys.argv[2]).iterdir():
     if os.fork():
         os.wait()
     else:
-        made = render_image_thumbnail(path.read_bytes(), detect_mime_type(path))
+        made = render_image_thumbnail_or_none(path.read_bytes(), detect_mime_type(path))
         print(path.name, made and made.suffix, flush=True)
         os._exit(0)
 """

@@ -10,7 +10,7 @@ from django.db import connection
 
 from config.api.caller import Caller
 from config.notices.channels import changes
-from config.notices.channels.queue import claim_messages, queue_notice_messages, record_outcome
+from config.notices.channels.queue import claim_messages, queue_notice_messages, record_outcome_and_pause_refused_channel
 from config.notices.models import ChannelMessage
 from tests.in_threads import in_threads
 from tests.notices.channels import Services, notice
@@ -46,7 +46,9 @@ def test_a_person_and_the_worker_pause_a_channel_at_the_same_time(
                 changes.pause_channel(caller=caller, workspace_id=workspace.id, channel_id=channel.pk)
         else:
             assert channel_locked.wait(20)
-            record_outcome(message, AttemptOutcome(DeliveryVerdict.REFUSED, 410, error="The receiver answered 410."))
+            record_outcome_and_pause_refused_channel(
+                message, AttemptOutcome(DeliveryVerdict.REFUSED, 410, error="The receiver answered 410.")
+            )
 
     in_threads(2, pause)
 

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import ConnectedAccount
 from accounts.services.tokens import mark_needs_reauth_unless_renewed
 from config.api.caller import operator_caller
-from config.notices.creation import create_notices_of_new_events
+from config.notices.creation import create_notices_of_next_events
 from config.notices.models import NoticeKind
 from config.notices.sending import create_and_queue_notices
 from config.runtime.tasks import run_retention
@@ -116,7 +116,7 @@ def test_each_workspace_and_kind_has_its_own_email(workspace: Workspace, api: Ap
 
 def test_a_worker_that_dies_between_storing_and_sending_loses_nothing(api: ApiClient, bluesky: ConnectedAccount) -> None:
     ended(scheduled(api, bluesky), "failed")
-    assert [create_notices_of_new_events(NoticeKind.POST), create_notices_of_new_events(NoticeKind.POST)] == [1, 0]
+    assert [create_notices_of_next_events(NoticeKind.POST), create_notices_of_next_events(NoticeKind.POST)] == [1, 0]
 
     assert subjects() == ["A post of Workshop failed"]
     assert send_emails() == []
@@ -172,7 +172,7 @@ def test_a_deleted_workspace_gets_no_notices(
     workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     ended(scheduled(api, bluesky), "failed")
-    create_notices_of_new_events(NoticeKind.POST)
+    create_notices_of_next_events(NoticeKind.POST)
     assert api.delete(f"/workspaces/{workspace.id}").status_code == 200
 
     assert send_emails() == []

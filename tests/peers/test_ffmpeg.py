@@ -13,7 +13,7 @@ from PIL import Image
 from pytest_django import Settings
 
 from media.inspection import inspect_file
-from media.thumbnail_rendering import Thumbnail, render_video_thumbnail
+from media.thumbnail_rendering import Thumbnail, render_video_thumbnail_or_none
 
 FFMPEG = shutil.which("ffmpeg") or ""
 
@@ -42,7 +42,7 @@ def thumbnail(path: Path) -> Thumbnail | None:
     seen = inspect_file(path)
     assert seen.width
     assert seen.height
-    return render_video_thumbnail(
+    return render_video_thumbnail_or_none(
         lambda: path.open("rb"),
         mime_type=seen.mime_type,
         sides=(seen.width, seen.height),

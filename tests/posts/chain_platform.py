@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import PlatformError
-from accounts.platforms.thread_option import thread_segment_texts, thread_texts_schema
+from accounts.platforms.thread_option import thread_texts_including_first, thread_texts_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Content, Grant, Progress, Published
 from tests.conftest import ApiClient
@@ -32,11 +32,11 @@ class ChainPlatform(ScriptedPlatform):
         if progress.phase == "start":
             return progress.with_next_step("send", {})
         out = len(progress.segments)
-        text = thread_segment_texts(content)[out]
+        text = thread_texts_including_first(content)[out]
         type(self).sent.append(replace(content, text=text))
         if fault := type(self).faults.get(out + 1):
             raise fault
-        if out + 1 < len(thread_segment_texts(content)):
+        if out + 1 < len(thread_texts_including_first(content)):
             return replace(progress, segments=(*progress.segments, text))
         return publish_content(content)
 

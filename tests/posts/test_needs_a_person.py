@@ -10,7 +10,7 @@ from django.db import connection
 
 from config.api.caller import system_caller
 from posts.models import PostGroup
-from posts.navigation import count_posts_awaiting_approval
+from posts.navigation import count_posts_awaiting_approval_up_to_max
 from posts.selectors import posts_awaiting_approval, search_posts
 from workspaces.models import Workspace
 
@@ -19,7 +19,7 @@ from workspaces.models import Workspace
 @pytest.mark.parametrize(
     "read",
     [
-        lambda workspace_id, _: count_posts_awaiting_approval(workspace_id),
+        lambda workspace_id, _: count_posts_awaiting_approval_up_to_max(workspace_id),
         lambda workspace_id, caller: posts_awaiting_approval(caller=caller, workspace_id=workspace_id, limit=10),
         lambda workspace_id, caller: search_posts(caller=caller, workspace_id=workspace_id, status="failed", limit=10),
     ],

@@ -20,7 +20,7 @@ from posts.selectors import groups_prefetching_targets
 from posts.serializers.responses import ListedPostSerializer, PostGroupSerializer, TargetSerializer, ValidationSerializer
 from posts.services import validate_post
 from posts.states import TargetStatus
-from posts.summaries import fetch_post_summaries
+from posts.summaries import fetch_summaries_of_queryset
 from tests import factories
 from tests.conftest import ApiClient
 from tests.posts.publishing.worker import run_until_idle
@@ -93,7 +93,7 @@ def test_times_are_utc_in_any_active_time_zone(groups: list[PostGroup]) -> None:
 
 def test_the_json_of_a_list_equals_the_serializers_output(groups: list[PostGroup]) -> None:
     [group] = [group for group in groups if group.text == "Bench Ω"]
-    [row] = fetch_post_summaries(PostGroup.objects.filter(pk=group.pk).order_by("pk"))
+    [row] = fetch_summaries_of_queryset(PostGroup.objects.filter(pk=group.pk).order_by("pk"))
     shown = shared_serializer_instance(ListedPostSerializer).to_representation((row, ZONE))
 
     given = {"targets": group.targets, "local_time": "09:30"}

@@ -12,7 +12,7 @@ import pytest
 from django.core.management.base import OutputWrapper
 from django.test import Client
 
-from config.runtime.demo import prepare_demo_workspace, print_welcome
+from config.runtime.demo import create_or_find_demo_workspace_or_none, print_welcome
 from tests.conftest import ApiClient
 
 BASE_URL = "http://127.0.0.1:8000"
@@ -27,7 +27,7 @@ def folder(db: None, settings: Any, tmp_path: Path) -> Path:
 
 def written(folder: Path) -> dict[str, str]:
     """Create or refresh demo.json; return its content."""
-    assert prepare_demo_workspace(base_url=BASE_URL)
+    assert create_or_find_demo_workspace_or_none(base_url=BASE_URL)
     return dict(json.loads((folder / "demo.json").read_text()))
 
 
@@ -64,7 +64,9 @@ def test_an_identity_provider_that_is_set_later_removes_token_and_link(folder: P
 def test_the_welcome_text_shows_only_links_that_work(folder: Path, settings: Any, issuer: str) -> None:
     settings.OIDC_ISSUER = issuer
     shown = io.StringIO()
-    print_welcome(OutputWrapper(shown), prepare_demo_workspace(base_url=BASE_URL), base_url=BASE_URL, data_dir=folder)
+    print_welcome(
+        OutputWrapper(shown), create_or_find_demo_workspace_or_none(base_url=BASE_URL), base_url=BASE_URL, data_dir=folder
+    )
 
     assert "None" not in shown.getvalue()
     assert ("(signs you in, once)" in shown.getvalue()) is (not issuer)

@@ -136,7 +136,7 @@ def test_stop_kills_a_child_that_does_not_end_and_its_processes(
     assert supervisor.keep_children_running(until=lifeline.has(b"uu"), timeout=BOUND_SECONDS)
 
     for _ in range(stop_requests):
-        supervisor.request_stop(signal.SIGINT, None)
+        supervisor.stop_or_kill_if_repeated(signal.SIGINT, None)
     supervisor.stop()
 
     assert lifeline.ends()
@@ -158,7 +158,7 @@ def test_after_a_child_died_its_processes_are_killed(lifeline: Lifeline, caplog:
 
 def test_watch_ends_at_a_stop_request() -> None:
     supervisor = Supervisor([python("web", "raise SystemExit('must not start')")])
-    supervisor.request_stop(signal.SIGTERM, None)
+    supervisor.stop_or_kill_if_repeated(signal.SIGTERM, None)
 
     assert not supervisor.keep_children_running()
 

@@ -16,7 +16,7 @@ from workspaces.models import Workspace
 def test_the_secret_is_deleted_and_not_created_again(workspace: Workspace, receiver: Receiver) -> None:
     other = WorkspaceFactory.create()
     for one in (workspace, other):
-        services.read_and_audit_signing_secret(caller=system_caller(one.id), workspace_id=one.id)
+        services.get_or_create_and_audit_signing_secret(caller=system_caller(one.id), workspace_id=one.id)
     waiting = make_delivery(workspace, receiver.url)
     assert destroy_secrets_of_deleted_workspaces() == 0
     Workspace.objects.filter(pk=workspace.pk).update(status="deleted")

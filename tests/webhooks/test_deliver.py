@@ -218,12 +218,12 @@ def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> Non
     with time_machine.travel(NOON + timedelta(days=366), tick=False):
         [fresh] = claim_due(Delivery.objects.all(), limit=1, lease=deliveries.DELIVERY_LEASE)
 
-    assert deliveries.record_outcomes([(stale, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == [False]
+    assert deliveries.record_outcomes_if_still_claimed([(stale, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == [False]
     release_claims([stale])
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.attempts, delivery.lease_until) == (DeliveryStatus.PENDING, 0, fresh.lease_until)
 
-    assert deliveries.record_outcomes([(fresh, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == [True]
+    assert deliveries.record_outcomes_if_still_claimed([(fresh, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == [True]
     delivery.refresh_from_db()
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 1)
 
@@ -294,6 +294,8 @@ def test_500_deliveries_are_claimed_and_recorded_with_few_queries(
         claimed = deliveries.claim_deliveries(Delivery.objects.all(), limit=500)
         keys = deliveries.get_or_create_secrets_for_deliveries(claimed)
         assert all(isinstance(deliveries.signed_request_or_outcome(each, keys), DeliveryRequest) for each in claimed)
-        deliveries.record_outcomes([(each, AttemptOutcome(DeliveryVerdict.DELIVERED, 200)) for each in claimed])
+        deliveries.record_outcomes_if_still_claimed(
+            [(each, AttemptOutcome(DeliveryVerdict.DELIVERED, 200)) for each in claimed]
+        )
 
     assert Delivery.objects.filter(status=DeliveryStatus.DELIVERED, attempts=1).count() == 500

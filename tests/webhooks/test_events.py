@@ -99,7 +99,7 @@ def test_a_group_has_each_sequence_number_once(workspace: Workspace) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_only_an_event_with_a_url_wakes_the_workers() -> None:
     rung: list[str] = []
-    wake_up.set_wake_function("deliver", lambda: rung.append("deliver"))
+    wake_up.set_worker_loop_wake_function("deliver", lambda: rung.append("deliver"))
     workspace = WorkspaceFactory.create()
     try:
         emit(workspace, None)
@@ -107,4 +107,4 @@ def test_only_an_event_with_a_url_wakes_the_workers() -> None:
         emit(workspace, URL)
         assert rung == ["deliver"]
     finally:
-        wake_up.set_wake_function("deliver", None)
+        wake_up.set_worker_loop_wake_function("deliver", None)

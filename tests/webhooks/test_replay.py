@@ -123,7 +123,9 @@ def test_a_late_result_of_an_earlier_attempt_does_not_change_the_replay(
     [stale] = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     with time_machine.travel(NOON + timedelta(days=365), tick=False):
         replay(publisher, delivery)
-        assert deliveries.record_outcomes([(stale, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == [False]
+        assert deliveries.record_outcomes_if_still_claimed([(stale, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == [
+            False
+        ]
 
     delivery.refresh_from_db()
     assert delivery.status == DeliveryStatus.PENDING

@@ -82,7 +82,9 @@ def test_concurrent_first_reads_get_the_same_secret() -> None:
 
     def read(_: int) -> str:
         try:
-            return services.read_and_audit_signing_secret(caller=system_caller(workspace.id), workspace_id=workspace.id)
+            return services.get_or_create_and_audit_signing_secret(
+                caller=system_caller(workspace.id), workspace_id=workspace.id
+            )
         finally:
             connection.close()
 
@@ -104,7 +106,7 @@ def test_rotation_returns_a_new_secret(workspace: Workspace) -> None:
 def test_for_24_hours_deliveries_have_both_signatures_with_the_new_first(workspace: Workspace, receiver: Receiver) -> None:
     caller = system_caller(workspace.id)
     with time_machine.travel(NOON, tick=False):
-        old = services.read_and_audit_signing_secret(caller=caller, workspace_id=workspace.id)
+        old = services.get_or_create_and_audit_signing_secret(caller=caller, workspace_id=workspace.id)
         new = services.rotate_signing_secret_of_workspace(caller=caller, workspace_id=workspace.id)
         assert new
     for moment in (NOON + timedelta(hours=24, seconds=-1), NOON + timedelta(hours=24)):

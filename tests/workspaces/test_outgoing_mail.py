@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 
 from tests.fakes.smtp import FakeMailServer
 from workspaces.models import OutgoingMail
-from workspaces.services import MailItem, MailMessage, queue_mail
+from workspaces.services import MailListItem, MailMessage, queue_mail
 from workspaces.services.mail import MAIL_LEASE, MAIL_LOOP, MAX_ATTEMPTS, RETRY_DELAYS, claim_next_mail
 from workspaces.worker_loop import MailLoop
 
@@ -25,7 +25,7 @@ MESSAGE = MailMessage(
     subject="Hello\r\nBcc: x@example.com",
     workspace_name="Workshop",
     happened="A line.\n.\nÜnd more.",
-    items=[MailItem("<b>Bold</b> & more", "a detail", "https://posts.example/1?a=1&b=2")],
+    items=[MailListItem("<b>Bold</b> & more", "a detail", "https://posts.example/1?a=1&b=2")],
     todo="Do something.",
     button="Do it",
     address="https://posts.example/all",

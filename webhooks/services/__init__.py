@@ -12,7 +12,7 @@ from webhooks.services.events import (
 from webhooks.services.replays import replay_deliveries_as_operator, replay_delivery
 from webhooks.services.signing_secrets import (
     destroy_secrets_of_deleted_workspaces,
+    get_or_create_and_audit_signing_secret,
     get_or_create_secrets_by_workspace_id,
-    read_and_audit_signing_secret,
     rotate_signing_secret_of_workspace,
 )

@@ -13,7 +13,7 @@ from django.utils import timezone
 from config import metrics
 from config.api.caller import WorkspaceStatus
 from config.db.fixed_select import FixedSelect
-from config.jobs.backoff import retry_pause_from_list
+from config.jobs.backoff import retry_pause_from_list_or_none
 from config.jobs.claims import claim_due
 from config.jobs.fenced_updates import FencedUpdate, apply_fenced_updates
 from webhooks import signing
@@ -72,7 +72,7 @@ def signed_request_or_outcome(delivery: Delivery, keys: Mapping[str, tuple[str, 
     return DeliveryRequest(delivery.url, body, headers)
 
 
-def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> list[bool]:
+def record_outcomes_if_still_claimed(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> list[bool]:
     """Service: save the outcomes of attempts at webhook deliveries, except those replayed or claimed again.
 
     Returns for each whether it was saved.
@@ -99,7 +99,7 @@ def _settled(delivery: Delivery, outcome: AttemptOutcome, now: datetime) -> Deli
     row.last_response_excerpt = outcome.excerpt
     retry_after = min(outcome.retry_after, MAX_RETRY_AFTER_SECONDS)
     failures = row.attempts - row.earlier_attempts
-    pause = retry_pause_from_list(settings.WEBHOOK_RETRY_SCHEDULE, failures, retry_after=retry_after)
+    pause = retry_pause_from_list_or_none(settings.WEBHOOK_RETRY_SCHEDULE, failures, retry_after=retry_after)
     if outcome.verdict is DeliveryVerdict.DELIVERED:
         row.mark_delivered_unsaved(now)
     elif outcome.verdict is DeliveryVerdict.REFUSED or pause is None:

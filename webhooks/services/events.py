@@ -13,7 +13,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from config.api import fields
-from config.db.writes import Write, build_insert_writes, write_together
+from config.db.writes import Write, build_insert_writes, write_all_or_return_failed
 from config.jobs import wake_up
 from config.outbound import DestinationNotAllowed, check_url_without_lookup
 from webhooks.models import Delivery, Event
@@ -60,7 +60,7 @@ def event_writes(new_events: Iterable[NewEvent]) -> list[Write]:
 
 def store_events_with_deliveries(new_events: Sequence[NewEvent]) -> None:
     """Store new webhook events with their deliveries. The workers are woken after the commit."""
-    write_together(event_writes(new_events))
+    write_all_or_return_failed(event_writes(new_events))
     wake_delivery_workers_after_commit(new_events)
 
 

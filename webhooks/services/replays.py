@@ -27,7 +27,7 @@ REPLAY_FIELDS = ("status", "due_at", "delivered_at", "earlier_attempts", "fence"
 
 
 @dataclass(frozen=True)
-class ReplayCounts:
+class RestartedSkippedAndLeftCounts:
     """How many webhook deliveries a replay restarted, skipped because they are being sent, and left for a further call."""
 
     replayed: int
@@ -69,7 +69,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
 
 def replay_deliveries_as_operator(
     *, caller: Caller, ids: Sequence[str] | None = None, workspace_id: str | None = None, dry_run: bool = False
-) -> ReplayCounts:
+) -> RestartedSkippedAndLeftCounts:
     """Replay webhook deliveries for an operator: those with the given ids, or those that failed for good in a workspace.
 
     At most MAX_PER_CALL deliveries of a workspace (its dead letters) are replayed in one call. Raises Forbidden (not an
@@ -89,8 +89,8 @@ def replay_deliveries_as_operator(
     if dry_run or not total:
         _record(caller, replayed or Counter({workspace_id or "": 0}), dry_run=dry_run)
     if ids is not None:
-        return ReplayCounts(total, len(set(ids)) - total, 0)
-    return ReplayCounts(total, 0, wanted.count() - (total if dry_run else 0))
+        return RestartedSkippedAndLeftCounts(total, len(set(ids)) - total, 0)
+    return RestartedSkippedAndLeftCounts(total, 0, wanted.count() - (total if dry_run else 0))
 
 
 def _existing(ids: Sequence[str]) -> list[str]:

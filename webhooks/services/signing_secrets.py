@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 ROTATION_OVERLAP = timedelta(hours=24)  # period after a rotation in which both secrets sign
 
 
-def read_and_audit_signing_secret(*, caller: Caller, workspace_id: str) -> str:
+def get_or_create_and_audit_signing_secret(*, caller: Caller, workspace_id: str) -> str:
     """Service: return the workspace's webhook signing secret, and record in the audit log that the caller has read it.
 
     A missing secret is created. Raises ScopeMissing, NotFound, Forbidden (to agents).

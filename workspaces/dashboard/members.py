@@ -123,7 +123,7 @@ def roles_to_give(workspace: Workspace) -> list[RoleToGive]:
 
 def _members(page: WorkspacePage, invited: CreatedInvitation | None = None) -> HttpResponse:
     rows = list(selectors.members_of_workspace(workspace_id=page.workspace.id))
-    invitations = selectors.invitations_of_workspace(workspace_id=page.workspace.id) if page.may_manage else ()
+    invitations = selectors.open_and_expired_invitations(workspace_id=page.workspace.id) if page.may_manage else ()
     return page.render(
         "workspaces/members.html",
         members=rows,

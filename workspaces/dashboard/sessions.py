@@ -48,7 +48,7 @@ def list_sessions(request: HttpRequest) -> HttpResponse:
     here = request.session.session_key
     shown = [
         {"session": row, "browser": describe_user_agent(row.user_agent), "this": row.session_id == here}
-        for row in sign_in_sessions.sessions_of_user(cast(User, request.user))
+        for row in sign_in_sessions.valid_sessions_of_user(cast(User, request.user))
     ]
     return render(request, "workspaces/sessions.html", {"sessions": shown})
 

@@ -16,7 +16,7 @@ from auditlog.retention import RETENTION_DAYS
 from workspaces import services
 from workspaces.dashboard.forms import MonthlyCapsForm, WorkspaceDeletionForm, WorkspaceNameAndTimezoneForm
 from workspaces.models import Member
-from workspaces.serializers import WorkspaceExportSerializer
+from workspaces.serializers import ExportedWorkspaceSerializer
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 
@@ -76,10 +76,10 @@ def resume_workspace(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page(operation="workspaces.export")
-def download_workspace_record(page: WorkspacePage) -> HttpResponse:
+def download_workspace_without_posts(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: download the workspace's own record, without its posts, as JSON from the settings page."""
     workspace = services.load_workspace_and_audit_export(caller=page.caller, workspace_id=page.workspace.id)
-    exported = WorkspaceExportSerializer({"exported_at": timezone.now(), "workspace": workspace})
+    exported = ExportedWorkspaceSerializer({"exported_at": timezone.now(), "workspace": workspace})
     answer = JsonResponse(exported.data, json_dumps_params={"indent": 2, "ensure_ascii": False})
     answer["Content-Disposition"] = f'attachment; filename="workspace-{workspace.id}.json"'
     return answer

@@ -27,7 +27,7 @@ from config.api import rate_limit
 from config.api.caller import is_recent_sign_in
 from config.api.client_address import client_address_for_rate_limits
 from config.api.errors import ApiError, Forbidden, RateLimited
-from config.api.request_limits import limit_outbound_requests
+from config.api.request_limits import limit_outbound_threads_and_seconds
 from config.pages.admin_actions import signed_in_operator_caller
 from workspaces import services
 from workspaces.models import User
@@ -67,7 +67,7 @@ INVALID_ANSWER_MESSAGE = _("The identity provider's answer is not valid, so you 
 @never_cache
 def show_sign_in_page(request: HttpRequest) -> HttpResponse:
     """The sign-in page of the dashboard: show the available ways to sign in."""
-    return render_sign_in_page(request, next_page=safe_next_path(request, request.GET.get(NEXT_PAGE)))
+    return render_sign_in_page(request, next_page=safe_next_path_or_empty(request, request.GET.get(NEXT_PAGE)))
 
 
 @require_POST
@@ -85,7 +85,9 @@ def begin_sign_in(request: HttpRequest) -> HttpResponse:
 @login_required
 def sign_in_again(request: HttpRequest) -> HttpResponse:
     """Dashboard page: explain why the user must sign in again, and start a new sign-in with the same method as before."""
-    next_page = safe_next_path(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse("dashboard")
+    next_page = safe_next_path_or_empty(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse(
+        "dashboard"
+    )
     if is_recent_sign_in(authenticated_at(request)):
         return HttpResponseRedirect(next_page)
     if request.method != "POST":
@@ -124,7 +126,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     backend = _backend(request)
     again = request.session.pop(SIGN_IN_AGAIN, False)
     try:
-        with limit_outbound_requests(client_address_for_rate_limits(request), operator_chosen=True):
+        with limit_outbound_threads_and_seconds(client_address_for_rate_limits(request), operator_chosen=True):
             person = cast(User, backend.complete(user=None))
     except SignInError as error:
         return _sign_in_failed(request, error)
@@ -134,7 +136,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
         return api_error_page(request, error)
     if again and (problem := _confirmation_error(request, person, backend)):
         return api_error_page(request, problem)
-    next_page = safe_next_path(request, request.session.pop(NEXT_PAGE, None))
+    next_page = safe_next_path_or_empty(request, request.session.pop(NEXT_PAGE, None))
     sign_in_user(request, person, by=SignInMethod.PROVIDER, authenticated_at=backend.authenticated_at)
     return HttpResponseRedirect(next_page or reverse("dashboard"))
 
@@ -147,7 +149,7 @@ def create_or_update_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> 
     claims = backend.id_token or {}
     sources = (claims, backend.userinfo)
     request = cast(DjangoStrategy, backend.strategy).request
-    person = services.upsert_user_at_sign_in(
+    person = services.upsert_and_audit_user_at_sign_in(
         identity=identity_from_claims(backend.id_token_issuer(), *sources),
         staff=is_operator_by_claims(*sources),
         ip=request.META.get("REMOTE_ADDR") or None if request else None,
@@ -180,16 +182,16 @@ def sign_out_of_all_browsers(request: HttpRequest) -> HttpResponse:
 
 
 def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
-    verdict = rate_limit.count_request_for_rate_limits(
+    verdict = rate_limit.count_request_unless_rate_limited(
         rate_limit.Bucket(f"sign-in:{client_address_for_rate_limits(request)}", settings.RATE_LIMIT_PER_MINUTE)
     )
     if not verdict.allowed:
         return api_error_page(request, RateLimited())
     backend = _backend(request)
-    request.session[NEXT_PAGE] = safe_next_path(request, request.POST.get(NEXT_PAGE))
+    request.session[NEXT_PAGE] = safe_next_path_or_empty(request, request.POST.get(NEXT_PAGE))
     request.session[SIGN_IN_AGAIN] = again
     try:
-        with limit_outbound_requests(client_address_for_rate_limits(request), operator_chosen=True):
+        with limit_outbound_threads_and_seconds(client_address_for_rate_limits(request), operator_chosen=True):
             return backend.start_reauthentication() if again else backend.start()
     except SignInError as error:
         return _sign_in_failed(request, error)
@@ -240,7 +242,7 @@ def _backend(request: HttpRequest) -> OpenIdBackend:
 def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
     """Return the sign-in page with the reason why the sign-in failed. No personal data is logged."""
     logger.warning("A sign-in failed: %s at %s.", error.code, error.stage)
-    next_page = safe_next_path(request, request.session.get(NEXT_PAGE))
+    next_page = safe_next_path_or_empty(request, request.session.get(NEXT_PAGE))
     for kinds, problem, status in (
         (AuthCanceled, gettext("The sign-in was cancelled at the identity provider."), 403),
         ((AuthInputError, AuthSessionError), gettext("This sign-in took too long, or was started in another browser."), 400),
@@ -253,7 +255,7 @@ def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
     )
 
 
-def safe_next_path(request: HttpRequest, address: str | None) -> str:
+def safe_next_path_or_empty(request: HttpRequest, address: str | None) -> str:
     """Return the address to open after the sign-in if it is a path of this service, which begins with "/", else ""."""
     if not address or not address.startswith("/"):
         return ""

@@ -15,8 +15,8 @@ from config.api import rate_limit
 from config.api.client_address import client_address_for_rate_limits
 from config.api.errors import RateLimited
 from workspaces import services
-from workspaces.dashboard.sign_in import NEXT_PAGE, render_sign_in_page, safe_next_path
-from workspaces.sign_in.oidc_claims import normalize_email
+from workspaces.dashboard.sign_in import NEXT_PAGE, render_sign_in_page, safe_next_path_or_empty
+from workspaces.sign_in.oidc_claims import normalized_email_or_empty
 from workspaces.sign_in.sessions import SignInMethod, sign_in_user
 from workspaces.workspace_page import api_error_page
 
@@ -36,19 +36,19 @@ def request_sign_in_link(request: HttpRequest) -> HttpResponse:
     _require_offered()
     if request.method != "POST":
         return render(request, "workspaces/sign_in_link_sent.html", {"minutes": services.LINK_LIFETIME.seconds // 60})
-    next_page = safe_next_path(request, request.POST.get(NEXT_PAGE))
-    address = normalize_email(request.POST.get("email"))
+    next_page = safe_next_path_or_empty(request, request.POST.get(NEXT_PAGE))
+    address = normalized_email_or_empty(request.POST.get("email"))
     if not address:
         return render_sign_in_page(
             request, next_page=next_page, problem=gettext("This is not a valid e-mail address."), status=422
         )
-    verdict = rate_limit.count_request_for_rate_limits(
+    verdict = rate_limit.count_request_unless_rate_limited(
         rate_limit.Bucket(f"sign-in-links-to:{address}", LINKS_PER_ADDRESS, HOUR),
         rate_limit.Bucket(f"sign-in-links-from:{client_address_for_rate_limits(request)}", LINKS_PER_CLIENT, HOUR),
     )
     if not verdict.allowed:
         return api_error_page(request, RateLimited(headers=verdict.headers()))
-    services.queue_sign_in_mail(to=address, next_page=next_page)
+    services.queue_sign_in_mail_to_address(to=address, next_page=next_page)
     return redirect("sign-in-link-request")
 
 
@@ -57,9 +57,9 @@ def request_sign_in_link(request: HttpRequest) -> HttpResponse:
 def show_or_use_sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """Dashboard page of a sign-in link: show a button that signs in by POST, so that link checkers do not use it up."""
     _require_offered()
-    next_page = safe_next_path(request, request.GET.get(NEXT_PAGE))
+    next_page = safe_next_path_or_empty(request, request.GET.get(NEXT_PAGE))
     if request.method == "POST":
-        person = services.use_up_sign_in_link(token=token, ip=request.META.get("REMOTE_ADDR") or None)
+        person = services.use_up_sign_in_link_or_none(token=token, ip=request.META.get("REMOTE_ADDR") or None)
         if person is not None:
             sign_in_user(request, person, by=SignInMethod.EMAIL, authenticated_at=timezone.now())
             return HttpResponseRedirect(next_page or reverse("dashboard"))

@@ -9,8 +9,8 @@ from workspaces.services.invitations import (
     invite_member,
     withdraw_invitation,
 )
-from workspaces.services.mail import queue_mail, queue_sign_in_mail
-from workspaces.services.mail_message import MailItem, MailMessage, one_line_name
+from workspaces.services.mail import queue_mail, queue_sign_in_mail_to_address
+from workspaces.services.mail_message import MailListItem, MailMessage, short_printable_name
 from workspaces.services.members import (
     change_role,
     hand_over_workspace,
@@ -22,14 +22,14 @@ from workspaces.services.sign_in_links import (
     LINK_LIFETIME,
     find_open_sign_in_link,
     is_sign_in_by_email_offered,
-    use_up_sign_in_link,
+    use_up_sign_in_link_or_none,
 )
 from workspaces.services.snippets import MAX_SNIPPETS, delete_snippet, save_snippet
 from workspaces.services.users import (
-    delete_user_and_workspaces,
-    find_or_create_user_for_token,
-    load_user_and_audit_export,
-    upsert_user_at_sign_in,
+    erase_user_and_delete_workspaces,
+    find_or_create_token_user_or_none,
+    load_user_data_and_audit_export,
+    upsert_and_audit_user_at_sign_in,
 )
 from workspaces.services.workspaces import (
     create_workspace,

@@ -30,10 +30,10 @@ from config.pages.language import format_date
 from workspaces import selectors
 from workspaces.models import Invitation, Member, User, Workspace
 from workspaces.services.mail import queue_mail
-from workspaces.services.mail_message import MailMessage, one_line_name
+from workspaces.services.mail_message import MailMessage, short_printable_name
 from workspaces.services.members import ADMIN_ROLES, validate_assignable_role
 from workspaces.services.workspaces import lock_workspace
-from workspaces.sign_in.oidc_claims import normalize_email
+from workspaces.sign_in.oidc_claims import normalized_email_or_empty
 
 INVITATION_LIFETIME = timedelta(days=7)
 ROLE_SENTENCES = {
@@ -62,7 +62,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     require_role(caller, workspace_id, *ADMIN_ROLES)
     require_recent_sign_in(caller)  # because an invitation can grant the admin role
     validate_assignable_role(role)
-    address = normalize_email(email)
+    address = normalized_email_or_empty(email)
     if not address:
         raise ValidationFailed.for_field("email", gettext_noop("This is not a valid e-mail address."))
     rate_limit.count_or_raise_rate_limited(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
@@ -94,7 +94,7 @@ def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int
     require_role(caller, workspace_id, *ADMIN_ROLES)
     with transaction.atomic():
         lock_workspace(workspace_id)
-        invitation = selectors.invitations_of_workspace(workspace_id=workspace_id).filter(pk=invitation_id).first()
+        invitation = selectors.open_and_expired_invitations(workspace_id=workspace_id).filter(pk=invitation_id).first()
         if invitation is None:
             raise missing_or_foreign_id_error(None, "invitation")
         _record(caller, "members.withdraw_invitation", invitation)
@@ -106,7 +106,7 @@ def get_own_invitation_by_token(*, caller: Caller, token: str) -> Invitation:
 
     Raises InvalidState (no longer open), Forbidden (not the invited user).
     """
-    invitation = selectors.find_open_invitation(token_sha256=_digest(token))
+    invitation = selectors.find_open_invitation_by_token_hash(token_sha256=_digest(token))
     if invitation is None:
         raise InvalidState(
             gettext_noop("This invitation is not valid: it was used, withdrawn or replaced, or its seven days have passed."),
@@ -146,7 +146,7 @@ def _require_invited_person(caller: Caller, invitation: Invitation) -> None:
                 "Verify your address at your identity provider, or sign in by e-mail. Then open the link again."
             ),
         )
-    if normalize_email(person.email) != invitation.email:
+    if normalized_email_or_empty(person.email) != invitation.email:
         raise Forbidden(
             f"This invitation is for another e-mail address than yours, {person.email}.",
             suggested_action=gettext_noop("Sign in as the invited person, or ask for an invitation to your own address."),
@@ -161,9 +161,9 @@ def _replace_open_invitation(workspace: Workspace, address: str) -> None:
     members = Member.objects.filter(workspace=workspace, user__email_verified=True)
     if members.filter(user__email=address).exists():
         raise ValidationFailed.for_field("email", gettext_noop("Somebody with this address is already a member."), "taken")
-    selectors.invitations_of_workspace(workspace_id=workspace.id).filter(email=address).delete()
+    selectors.open_and_expired_invitations(workspace_id=workspace.id).filter(email=address).delete()
     if (
-        selectors.invitations_of_workspace(workspace_id=workspace.id).filter(expires_at__gt=timezone.now()).count()
+        selectors.open_and_expired_invitations(workspace_id=workspace.id).filter(expires_at__gt=timezone.now()).count()
         >= MAX_OPEN_INVITATIONS
     ):
         raise Conflict(
@@ -174,7 +174,7 @@ def _replace_open_invitation(workspace: Workspace, address: str) -> None:
 
 def _invitation_message(workspace: Workspace, inviter: User, role: str, link: str, expires_at: datetime) -> MailMessage:
     """Return the e-mail with the link of an invitation, which says who invites whom to what, and until when."""
-    name, inviter_name = one_line_name(workspace.name), one_line_name(inviter.display_name)
+    name, inviter_name = short_printable_name(workspace.name), short_printable_name(inviter.display_name)
     who = f"{inviter_name} ({inviter.email})" if inviter_name else inviter.email or gettext("Somebody")
     until = timezone.localtime(expires_at, ZoneInfo(workspace.default_timezone))
     return MailMessage(

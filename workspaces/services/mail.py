@@ -38,7 +38,7 @@ def queue_mail(*, to: str, message: MailMessage) -> OutgoingMail:
     return mail
 
 
-def queue_sign_in_mail(*, to: str, next_page: str) -> None:
+def queue_sign_in_mail_to_address(*, to: str, next_page: str) -> None:
     """Queue the e-mail with a sign-in link that somebody has requested for an address, whether or not anybody has it.
 
     The worker creates the link when it sends the e-mail, and sends nothing if nobody may sign in with the address.

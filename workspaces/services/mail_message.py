@@ -13,7 +13,7 @@ MAX_NAME_LENGTH = 80
 
 
 @dataclass(frozen=True)
-class MailItem:
+class MailListItem:
     """One item in the list of an e-mail: what it is about, a detail, and the URL of its page.
 
     An item that waits for a decision has the URLs at which a person approves or rejects it.
@@ -50,7 +50,7 @@ class MailMessage:
     address: str
     until: str
     reason: str
-    items: Sequence[MailItem] = ()
+    items: Sequence[MailListItem] = ()
     choices_address: str = ""
 
     @property
@@ -76,12 +76,12 @@ class MailMessage:
         return render_to_string("workspaces/mail.html", {"message": self})
 
 
-def one_line_name(name: str) -> str:
+def short_printable_name(name: str) -> str:
     """Return a name that a user chose as one short line of an e-mail's content, without unprintable characters."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
     return line if len(line) <= MAX_NAME_LENGTH else f"{line[: MAX_NAME_LENGTH - 1]}…"
 
 
-def _listed(item: MailItem) -> str:
+def _listed(item: MailListItem) -> str:
     links = [f"{label}: {address}" for label, address in item.links] if item.approve_address else [item.address]
     return "\n  ".join(part for part in (f"- {item.text}", item.detail, *links) if part)

@@ -1,7 +1,7 @@
 """Sign-in by a link in an e-mail (SIGN_IN_BY_EMAIL): who gets a link, what the e-mail says, and the single use of a link.
 
-A request for a link only queues an e-mail (`queue_sign_in_mail`). The worker that sends it looks up who has the address.
-So the answer to a request, and the time that it takes, do not depend on whether anybody has the address.
+A request for a link only queues an e-mail (`queue_sign_in_mail_to_address`). The worker that sends it looks up who has the
+address. So the answer to a request, and the time that it takes, do not depend on whether anybody has the address.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from config.pages.language import format_date
 from workspaces import selectors
 from workspaces.models import SignInLink, User
 from workspaces.services.mail_message import MailMessage
-from workspaces.services.users import record_sign_in
+from workspaces.services.users import record_sign_in_in_audit_log
 from workspaces.sign_in.sessions import SignInMethod
 
 LINK_LIFETIME = timedelta(minutes=15)
@@ -67,7 +67,7 @@ def find_open_sign_in_link(*, token: str) -> SignInLink | None:
     return _open_links(token).first()
 
 
-def use_up_sign_in_link(*, token: str, ip: str | None) -> User | None:
+def use_up_sign_in_link_or_none(*, token: str, ip: str | None) -> User | None:
     """Use up a sign-in link, record the sign-in, and return the user. The caller begins the session.
 
     An invited person is created as a user. Returns None if the link is used or expired, or its user may not sign in by it.
@@ -78,7 +78,7 @@ def use_up_sign_in_link(*, token: str, ip: str | None) -> User | None:
         email = SignInLink.objects.values_list("email", flat=True).get(token_sha256=_digest(token))
         person = selectors.user_who_signs_in_by_email(email=email) or _create_invited_user(email)
         if person is not None:
-            record_sign_in(person, ip, by=SignInMethod.EMAIL)
+            record_sign_in_in_audit_log(person, ip, by=SignInMethod.EMAIL)
     return person
 
 

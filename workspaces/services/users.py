@@ -23,7 +23,7 @@ from workspaces.sign_in.oidc_claims import OidcIdentity
 from workspaces.sign_in.sessions import end_sessions_of_user
 
 
-def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User:
+def upsert_and_audit_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User:
     """User service: create or update the user that the provider names; record the sign-in in the audit log.
 
     The caller begins the session. Name, e-mail and operator status are updated, but an empty name changes nothing. `staff`
@@ -39,11 +39,11 @@ def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | Non
     person.is_staff = person.is_superuser = staff
     with transaction.atomic():
         person.save(update_fields=["email", "email_verified", "display_name", "is_staff", "is_superuser", "updated_at"])
-        record_sign_in(person, ip)
+        record_sign_in_in_audit_log(person, ip)
     return person
 
 
-def find_or_create_user_for_token(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
+def find_or_create_token_user_or_none(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
     """User service: find the user whom a provider's access token names; with `make_user`, create an unknown one.
 
     `issued_at` is in Unix seconds. Returns None for a closed account, for a token issued before the user was deleted, and
@@ -57,7 +57,7 @@ def find_or_create_user_for_token(*, identity: OidcIdentity, issued_at: int | No
     return person if person.is_active else None
 
 
-def load_user_and_audit_export(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
+def load_user_data_and_audit_export(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
     """Record that users export their data; return the user and the user's own active workspaces.
 
     Raises NotFound, UserSessionRequired.
@@ -67,7 +67,7 @@ def load_user_and_audit_export(*, caller: Caller, user_id: str) -> tuple[User, l
     return user, list(selectors.active_workspaces_owned_by(user=user))
 
 
-def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple[User, list[Workspace]]:
+def erase_user_and_delete_workspaces(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple[User, list[Workspace]]:
     """Delete the calling user: erase name, e-mail and identity, and end sessions, tokens and memberships.
 
     Active workspaces that they own are deleted; paused ones stay as they are. Returns the user and the deleted workspaces.
@@ -102,7 +102,7 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
     return user, owned
 
 
-def record_sign_in(person: User, ip: str | None, *, by: str = "") -> None:
+def record_sign_in_in_audit_log(person: User, ip: str | None, *, by: str = "") -> None:
     """User service: record in the audit log that a user signed in; an operator's sign-in is kept longest.
 
     `by` is the way in which the user signed in, where it is not the identity provider.
@@ -133,12 +133,12 @@ def _create(identity: OidcIdentity) -> User:
 def _deleted_since(identity: OidcIdentity, issued_at: int | None) -> bool:
     """Return whether the user with this identity was deleted after the token was issued, or in the same second."""
     issued = datetime.fromtimestamp(issued_at or 0, UTC)
-    digests = EndedIdentity.digests(identity.issuer, identity.subject)
+    digests = EndedIdentity.digests_of_identity(identity.issuer, identity.subject)
     return EndedIdentity.objects.filter(digest__in=digests, ended_at__gte=issued).exists()
 
 
 def _record_deleted_identity(user: User) -> None:
     """Store a keyed hash of the deleted user's identity, so that older tokens of the identity provider are refused."""
     if user.identity_subject:
-        digest = EndedIdentity.digests(user.identity_issuer, user.identity_subject)[0]
+        digest = EndedIdentity.digests_of_identity(user.identity_issuer, user.identity_subject)[0]
         EndedIdentity.objects.update_or_create(digest=digest, defaults={"ended_at": timezone.now()})

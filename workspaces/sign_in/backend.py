@@ -65,7 +65,7 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
     def find_valid_key(self, id_token: str) -> dict[str, Any] | None:
         """Method of the social-auth backend: return the identity provider's key that verifies an ID token."""
         try:
-            return configured_provider().verification_key_of_token(id_token)
+            return configured_provider().verification_key_of_token_or_none(id_token)
         except ProviderUnavailable as error:
             raise AuthProviderError(self, str(error), code="unavailable", stage="token_validation") from error
 

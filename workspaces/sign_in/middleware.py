@@ -10,7 +10,7 @@ from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from workspaces.sign_in.sessions import has_operator_session_expired, record_session_use
+from workspaces.sign_in.sessions import has_operator_session_expired, record_and_return_previous_session_use
 
 
 class SessionUseMiddleware:
@@ -24,7 +24,7 @@ class SessionUseMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if settings.SESSION_COOKIE_NAME in request.COOKIES and request.user.is_authenticated:
-            last_used_at = record_session_use(request, request.user)
+            last_used_at = record_and_return_previous_session_use(request, request.user)
             if request.user.is_staff and has_operator_session_expired(request, last_used_at):
                 logout(request)
                 messages.info(

@@ -45,7 +45,7 @@ def identity_from_claims(issuer: str, claims: Mapping[str, Any], *more: Mapping[
         raise InvalidSubject("The provider's token has no valid `sub`.")
     sources = (claims, *more)
     with_address = next((source for source in sources if "email" in source), claims)
-    email = normalize_email(with_address.get("email"))
+    email = normalized_email_or_empty(with_address.get("email"))
     names = [_name(source.get(claim)) for claim in ("name", "preferred_username") for source in sources]
     return OidcIdentity(
         issuer=issuer,
@@ -56,7 +56,7 @@ def identity_from_claims(issuer: str, claims: Mapping[str, Any], *more: Mapping[
     )
 
 
-def normalize_email(value: object) -> str:
+def normalized_email_or_empty(value: object) -> str:
     """Return the e-mail address in an OpenID Connect claim in lower case; "" for anything but a valid address.
 
     Only ASCII letters are lowered. Some other letters lower to ASCII ones, which could make two different addresses equal.

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from config import outbound
 from config.api.errors import RateLimited
-from config.api.request_limits import limit_outbound_requests
+from config.api.request_limits import limit_outbound_threads_and_seconds
 
 logger = logging.getLogger(__name__)
 SIGNING_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -30,7 +30,7 @@ MAX_ISSUER_LENGTH = 255
 REQUIRED_DISCOVERY_FIELDS = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 FRESH_FOR = timedelta(hours=1)  # maximum age of a value that is used without fetching
 USABLE_FOR = timedelta(hours=24)  # maximum age of a value that is used while fetching fails
-RENEWAL_PAUSE = timedelta(seconds=30)  # minimum time between two fetches of `get_renewed`
+RENEWAL_PAUSE = timedelta(seconds=30)  # minimum time between two fetches of `get_renewed_unless_recent`
 FAILURE_PAUSE = timedelta(seconds=5)  # pause after a failed fetch
 OUTBOUND_LIMIT_KEY = "identity provider"  # in place of a workspace id
 FETCH_WAIT_SECONDS = 2.0  # how long a thread waits for another thread's fetch
@@ -65,7 +65,7 @@ class CachedProviderValue(Generic[Value]):
             raise ProviderUnavailable("What the identity provider publishes cannot be fetched at the moment.")
         return self._value
 
-    def get_renewed(self) -> Value:
+    def get_renewed_unless_recent(self) -> Value:
         """Return the identity provider's configuration or keys, fetched again if they are older than RENEWAL_PAUSE.
 
         Raises ProviderUnavailable, RateLimited.
@@ -88,7 +88,7 @@ class CachedProviderValue(Generic[Value]):
             return
         try:
             if self._fetched_at == seen:  # no other thread has fetched it meanwhile
-                with limit_outbound_requests(OUTBOUND_LIMIT_KEY, operator_chosen=True):
+                with limit_outbound_threads_and_seconds(OUTBOUND_LIMIT_KEY, operator_chosen=True):
                     self._value = self._fetch()
                 self._fetched_at = timezone.now()
         except RateLimited:
@@ -123,7 +123,7 @@ class OpenIdProvider:
         """
         return self._document.get()
 
-    def verification_key_of_token(self, token: str) -> dict[str, Any] | None:
+    def verification_key_of_token_or_none(self, token: str) -> dict[str, Any] | None:
         """Return the OpenID provider's public key (a JWK with `alg`) that verifies the token; None if no key does.
 
         An unknown key id makes it fetch the keys again, at most every RENEWAL_PAUSE. Raises jwt.InvalidTokenError.
@@ -131,7 +131,7 @@ class OpenIdProvider:
         header = jwt.get_unverified_header(token)
         if header.get("alg") not in SIGNING_ALGORITHMS:
             return None
-        return _find_key(self._keys.get(), header) or _find_key(self._keys.get_renewed(), header)
+        return _find_key(self._keys.get(), header) or _find_key(self._keys.get_renewed_unless_recent(), header)
 
     def _fetch_document(self) -> dict[str, Any]:
         document = _fetch(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")

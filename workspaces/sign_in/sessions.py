@@ -68,7 +68,7 @@ def authenticated_at(request: HttpRequest) -> datetime:
     return datetime.fromtimestamp(at, UTC) if at else UNKNOWN_AUTH_TIME
 
 
-def record_session_use(request: HttpRequest, user: User) -> datetime:
+def record_and_return_previous_session_use(request: HttpRequest, user: User) -> datetime:
     """Record that a sign-in session is used, at most once per LAST_USED_INTERVAL; returns when it was last used before."""
     now = timezone.now()
     began = datetime.fromtimestamp(request.session.setdefault(SIGNED_IN_AT, now.timestamp()), UTC)
@@ -96,7 +96,7 @@ def has_operator_session_expired(request: HttpRequest, last_used_at: datetime) -
     return too_old or now - last_used_at >= timedelta(minutes=settings.OPERATOR_IDLE_MINUTES)
 
 
-def sessions_of_user(user: User) -> list[UserSession]:
+def valid_sessions_of_user(user: User) -> list[UserSession]:
     """Return the valid ones of a user's 100 most recently used sign-in sessions, most recently used first."""
     rows = UserSession.objects.filter(user=user, session__expire_date__gt=timezone.now()).select_related("session")
     hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]

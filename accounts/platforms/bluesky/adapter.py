@@ -20,7 +20,7 @@ from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.link_cards import OPTION_NAME as LINK_CARD
 from accounts.platforms.people import Person
 from accounts.platforms.post_look import PostLook
-from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
+from accounts.platforms.thread_option import check_thread_segments, thread_texts_including_first
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 from config.outbound import NotSentToForbiddenHost, OutboundError
 
@@ -98,7 +98,7 @@ class Bluesky(Platform):
                 raise
             if answer.get("active") is False:
                 raise ReauthRequired("The account is deactivated or suspended at Bluesky.")
-            return session.fetch_identity(server, *session.did_and_handle_in(answer))
+            return session.fetch_identity(server, *session.did_and_handle_or_did_twice(answer))
 
     def refresh_grant(self, grant: Grant) -> Grant:
         """Adapter method that renews a Bluesky session by its refresh token or, if that is refused, by the app password.
@@ -155,9 +155,9 @@ class Bluesky(Platform):
             return self._video_service(grant).check_processing(progress)
         if progress.phase == "card":
             link = self.link_card_url(content.text, content.options, with_media=False) or ""
-            return embeds.fetch_page_for_link_card(link, content, progress)
+            return embeds.fill_link_card_from_page(link, content, progress)
         if progress.phase == "picture":
-            return embeds.upload_card_picture(_server(grant), progress)
+            return embeds.upload_card_picture_and_return_next_step(_server(grant), progress)
         if progress.phase == "start":
             check_thread_segments(content, CAPABILITIES, "Bluesky")
             if content.media:
@@ -176,7 +176,7 @@ class Bluesky(Platform):
         state = progress.state
         file = content.media[len(state["blobs"])]
         if file.kind == "video" and not state.get("rounds") and content.attempt <= VIDEO_SERVICE_ATTEMPTS:
-            return self._video_service(grant).upload_video(file, content.key, progress)
+            return self._video_service(grant).upload_video_and_return_next_step(file, content.key, progress)
         uploaded = [*state["blobs"], embeds.upload_blob(_server(grant), file)]
         phase = "upload" if len(uploaded) < len(content.media) else "freeze"
         return progress.with_next_step(phase, {**state, "blobs": uploaded})
@@ -188,11 +188,11 @@ class Bluesky(Platform):
         """
         sent, state = progress.segments, progress.state
         others = {name: value for name, value in state.items() if name != "blobs"}
-        embed = None if sent else embeds.embed_of_first_record(content, state)
+        embed = None if sent else embeds.embed_of_first_post(content, state)
         if "record" in state:
             return progress.with_next_step("put", {**others, "record": {**state["record"], "embed": embed}})
         with ERRORS.translating_repeatable_call_errors():
-            text = thread_segment_texts(content)[len(sent)]
+            text = thread_texts_including_first(content)[len(sent)]
             record = feed_post.resolve_and_build_record(_server(grant), text, content.options, embed=embed, thread=sent)
         return progress.with_next_step("put", {**others, "rkey": self.clock.next(), "record": record})
 
@@ -208,7 +208,7 @@ class Bluesky(Platform):
                 return progress.with_next_step("upload", {**state, "blobs": [], "rounds": rounds})
             return progress.with_next_step("picture", {**state, "rounds": rounds})
         sent, note = (*progress.segments, ref), state.get("note", "")
-        if len(sent) >= len(thread_segment_texts(content)):
+        if len(sent) >= len(thread_texts_including_first(content)):
             return Published(sent[0]["uri"], feed_post.permalink(sent[0]), note=note)
         if not ref["cid"]:  # the next segment refers to this cid
             raise OutcomeUnknown("The account's Bluesky server published the post, but did not name its content id.")

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import grapheme_length, utf8_length
 from accounts.platforms.link_cards import LINK_CARD_SCHEMA
-from accounts.platforms.operator_setup import OperatorSetup
+from accounts.platforms.operator_setup import ConnectionPrerequisites
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_option import thread_texts_schema
 from accounts.platforms.thread_rules import ThreadRules
@@ -58,7 +58,7 @@ CAPABILITIES = Capabilities(
 )
 
 # Operators register nothing.
-SETUP = OperatorSetup({"credentials": "Their handle and an app password, which they make in Bluesky's settings."})
+SETUP = ConnectionPrerequisites({"credentials": "Their handle and an app password, which they make in Bluesky's settings."})
 CREDENTIALS_SCHEMA = object_schema(
     ["identifier", "app_password"],
     identifier={

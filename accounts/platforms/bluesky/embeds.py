@@ -48,12 +48,12 @@ def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
     """
     with file.open() as opened, ERRORS.translating_content_errors("this file"):
         answer = server.upload("com.atproto.repo.uploadBlob", opened, mime_type=file.mime_type, size_bytes=file.size_bytes)
-    if blob := blob_in_response(answer):
+    if blob := blob_in_response_or_none(answer):
         return blob
     raise Transient("The account's Bluesky server did not name the blob of an uploaded file.")
 
 
-def blob_in_response(answer: Mapping[str, Any]) -> dict[str, Any] | None:
+def blob_in_response_or_none(answer: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the blob (reference to an uploaded file) for the embed of a Bluesky post, from a response; None without one."""
     match answer.get("blob"):
         case {"$type": "blob", "ref": {"$link": str()}, "mimeType": str(), "size": int()}:
@@ -61,7 +61,7 @@ def blob_in_response(answer: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def fetch_page_for_link_card(link: str, content: Content, progress: Progress) -> Progress:
+def fill_link_card_from_page(link: str, content: Content, progress: Progress) -> Progress:
     """Fill the link card (an embed) of a Bluesky post with the title and description of the linked web page.
 
     The next step is `picture` if the page names a picture, otherwise `freeze`; a post without a card gets a note.
@@ -82,7 +82,7 @@ def fetch_page_for_link_card(link: str, content: Content, progress: Progress) ->
     return progress.with_next_step("freeze", {"card": card})
 
 
-def upload_card_picture(server: Xrpc, progress: Progress) -> Progress:
+def upload_card_picture_and_return_next_step(server: Xrpc, progress: Progress) -> Progress:
     """Publishing step that uploads the preview picture of a Bluesky link card, and returns the next step.
 
     Raises TokenExpired, ReauthRequired, Transient.
@@ -93,7 +93,7 @@ def upload_card_picture(server: Xrpc, progress: Progress) -> Progress:
     return progress.with_next_step("freeze", {**state, "card": {**card, "thumb": blob} if blob else card})
 
 
-def embed_of_first_record(content: Content, state: State) -> dict[str, Any] | None:
+def embed_of_first_post(content: Content, state: State) -> dict[str, Any] | None:
     """Return the embed (JSON) of a Bluesky thread's first post: its images, its video or its link card, or None.
 
     A GIF is shown as a still image.

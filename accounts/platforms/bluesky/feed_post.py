@@ -20,7 +20,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from accounts.platforms.bluesky.richtext import detect_spans, facets_of_spans
+from accounts.platforms.bluesky.richtext import detect_code_point_spans, facets_of_spans
 from accounts.platforms.bluesky.session import DID
 from accounts.platforms.bluesky.xrpc import ERRORS, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
@@ -85,7 +85,7 @@ def resolve_and_build_record(
 
     The server resolves mentions. Raises XrpcError and OutboundError if a handle cannot be resolved for now.
     """
-    spans = detect_spans(text)
+    spans = detect_code_point_spans(text)
     dids = resolve_handles(server.address, (span.value for span in spans if span.kind == "mention"))
     record: dict[str, Any] = {
         "$type": POST_COLLECTION,

@@ -6,7 +6,7 @@ app.bsky.actor.searchActorsTypeahead and app.bsky.actor.defs#profileViewBasic.
 
 from __future__ import annotations
 
-from accounts.platforms.bluesky.session import did_and_handle_in
+from accounts.platforms.bluesky.session import did_and_handle_or_did_twice
 from accounts.platforms.bluesky.xrpc import Xrpc
 from accounts.platforms.http.responses import UnreadableAnswer, objects_in, one_line
 from accounts.platforms.people import MAX_PEOPLE, Person
@@ -26,7 +26,7 @@ def find_people(server: Xrpc, text: str) -> list[Person]:
     people = []
     for actor in objects_in(answer["actors"]):
         try:
-            did, handle = did_and_handle_in(actor)
+            did, handle = did_and_handle_or_did_twice(actor)
         except UnreadableAnswer:  # an account without a valid DID, which cannot be mentioned
             continue
         if handle not in (did, INVALID_HANDLE):

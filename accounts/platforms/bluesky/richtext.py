@@ -38,7 +38,7 @@ _TICKER = regex.compile(r"""(?<![^\s(])\$([A-Za-z][A-Za-z0-9]{0,4})(?=\s|$|[.,;:
 
 
 @dataclass(frozen=True)
-class Span:
+class LinkMentionOrTag:
     """A link, mention or tag in a Bluesky text, from code point `start` to `end`; `value` is the URI, handle or tag."""
 
     start: int
@@ -47,9 +47,9 @@ class Span:
     value: str
 
 
-def detect_spans(text: str) -> list[Span]:
+def detect_code_point_spans(text: str) -> list[LinkMentionOrTag]:
     """Return the links, mentions and tags in a Bluesky post's text, in order of appearance and without overlaps."""
-    spans: list[Span] = []
+    spans: list[LinkMentionOrTag] = []
     for span in (*_links(text), *_mentions(text), *_tags(text), *_tickers(text)):
         if all(span.end <= other.start or other.end <= span.start for other in spans):
             spans.append(span)
@@ -61,7 +61,7 @@ def first_link(text: str) -> str | None:
     return next((span.value for span in _links(text)), None)
 
 
-def facets_of_spans(text: str, spans: list[Span], dids: Mapping[str, str]) -> list[dict[str, Any]]:
+def facets_of_spans(text: str, spans: list[LinkMentionOrTag], dids: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the marks (facets) that make links, mentions and tags in a Bluesky text clickable.
 
     A mention whose handle has no DID stays plain text.
@@ -76,7 +76,7 @@ def facets_of_spans(text: str, spans: list[Span], dids: Mapping[str, str]) -> li
     return result
 
 
-def _feature(span: Span, dids: Mapping[str, str]) -> dict[str, str] | None:
+def _feature(span: LinkMentionOrTag, dids: Mapping[str, str]) -> dict[str, str] | None:
     if span.kind == "link":
         return {"$type": "app.bsky.richtext.facet#link", "uri": span.value}
     if span.kind == "tag":
@@ -85,7 +85,7 @@ def _feature(span: Span, dids: Mapping[str, str]) -> dict[str, str] | None:
     return {"$type": "app.bsky.richtext.facet#mention", "did": did} if did else None
 
 
-def _links(text: str) -> Iterator[Span]:
+def _links(text: str) -> Iterator[LinkMentionOrTag]:
     for match in _LINK.finditer(text):
         domain = match["domain"]
         if domain and not _has_existing_tld(domain):
@@ -95,27 +95,27 @@ def _links(text: str) -> Iterator[Span]:
             uri = uri[:-1]
         if uri[-1] == ")" and uri.count(")") > uri.count("("):
             uri = uri[:-1]
-        yield Span(match.start(), match.start() + len(uri), "link", f"https://{uri}" if domain else uri)
+        yield LinkMentionOrTag(match.start(), match.start() + len(uri), "link", f"https://{uri}" if domain else uri)
 
 
-def _mentions(text: str) -> Iterator[Span]:
+def _mentions(text: str) -> Iterator[LinkMentionOrTag]:
     for match in _MENTION.finditer(text):
         handle = match[1]
         if _has_existing_tld(handle) or handle.endswith(".test"):  # .test: servers of developers
-            yield Span(match.start(), match.end(), "mention", handle.lower())
+            yield LinkMentionOrTag(match.start(), match.end(), "mention", handle.lower())
 
 
-def _tags(text: str) -> Iterator[Span]:
+def _tags(text: str) -> Iterator[LinkMentionOrTag]:
     for match in _TAG.finditer(text):
         tag = _TAG_END.sub("", match[1])
         fits = grapheme_length(tag) <= MAX_TAG_GRAPHEMES and utf8_length(tag) <= MAX_TAG_BYTES
         if fits and _TAG_SUBSTANCE.search(tag):
-            yield Span(match.start(), match.start(1) + len(tag), "tag", tag)
+            yield LinkMentionOrTag(match.start(), match.start(1) + len(tag), "tag", tag)
 
 
-def _tickers(text: str) -> Iterator[Span]:
+def _tickers(text: str) -> Iterator[LinkMentionOrTag]:
     for match in _TICKER.finditer(text):
-        yield Span(match.start(), match.end(), "tag", f"${match[1].upper()}")
+        yield LinkMentionOrTag(match.start(), match.end(), "tag", f"${match[1].upper()}")
 
 
 def _has_existing_tld(domain: str) -> bool:

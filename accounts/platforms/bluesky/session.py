@@ -15,10 +15,10 @@ from typing import Any
 
 from accounts.platforms.bluesky.xrpc import Xrpc, XrpcError
 from accounts.platforms.http.responses import (
+    fetchable_picture_url_or_empty,
     object_or_empty,
     objects_in,
     one_line,
-    picture_url_or_empty,
     required_matching_text,
 )
 from accounts.platforms.types import Identity
@@ -94,12 +94,12 @@ def fetch_identity(server: Xrpc, did: str, handle: str) -> Identity:
         external_id=did,
         handle=handle,
         display_name=one_line(profile.get("displayName")),
-        avatar_url=picture_url_or_empty(profile.get("avatar")),
+        avatar_url=fetchable_picture_url_or_empty(profile.get("avatar")),
         profile_url=f"https://bsky.app/profile/{did}",
     )
 
 
-def did_and_handle_in(answer: Mapping[str, Any]) -> tuple[str, str]:
+def did_and_handle_or_did_twice(answer: Mapping[str, Any]) -> tuple[str, str]:
     """Return the account's DID and handle from a Bluesky server's response about a login session.
 
     If the handle is invalid, the DID is returned in its place.
@@ -113,7 +113,7 @@ def did_and_handle_in(answer: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _session(answer: Mapping[str, Any], *, pds: str) -> Session:
-    did, handle = did_and_handle_in(answer)
+    did, handle = did_and_handle_or_did_twice(answer)
     return Session(
         did=did,
         handle=handle,

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 
-from accounts.platforms.bluesky.embeds import blob_in_response
+from accounts.platforms.bluesky.embeds import blob_in_response_or_none
 from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrorTranslator, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, PlatformError, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, line_without_tokens, one_line
@@ -63,7 +63,7 @@ class VideoService:
     server: Xrpc
     did: str
 
-    def upload_video(self, file: MediaFile, key: str, progress: Progress) -> Progress:
+    def upload_video_and_return_next_step(self, file: MediaFile, key: str, progress: Progress) -> Progress:
         """Upload a video to Bluesky's video service. Returns the next publishing step, usually to wait for processing.
 
         `key` identifies the post at every attempt. Raises ContentRejected, TokenExpired, ReauthRequired, Transient.
@@ -131,7 +131,7 @@ class VideoService:
 
 def _next_step(progress: Progress, state: State, job: Mapping[str, Any]) -> Progress:
     """Return the publishing step that follows a response of Bluesky's video service: go on, wait, or upload again."""
-    if blob := blob_in_response(job):
+    if blob := blob_in_response_or_none(job):
         return progress.with_next_step("freeze", {**_without(state, "job", "tries", "looks"), "blobs": [blob]})
     if job.get("state") == FAILED_JOB_STATE:
         return _after_failure(progress, state, job)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import code_point_length
-from accounts.platforms.operator_setup import OperatorSetup
+from accounts.platforms.operator_setup import ConnectionPrerequisites
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_schema
 from accounts.platforms.schemas import object_schema
@@ -117,6 +117,6 @@ CREDENTIALS_SCHEMA = object_schema(
 )
 
 # The operator registers nothing: owners connect their own webhooks.
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {"credentials": "The address of a webhook, which they create in the channel's settings, under Integrations."}
 )

@@ -45,14 +45,14 @@ class Facebook(MetaPlatform):
     default_scopes = SCOPES
     steps = {
         "start": posts.check_content_and_return_first_step,
-        "photo": media.upload_photo,
-        "open": media.open_video_upload,
+        "photo": media.upload_next_photo,
+        "open": media.check_reel_limit_and_open_upload,
         "send": media.send_video,
         "create": posts.create_post,
         "settle": posts.check_video_processing,
         "comment": FIRST_COMMENT_STEPS.create_comment,
     }
-    searches = {"create": posts.find_possibly_published_post, "comment": FIRST_COMMENT_STEPS.find_possibly_added_comment}
+    searches = {"create": posts.find_possibly_published_post, "comment": FIRST_COMMENT_STEPS.find_or_rule_out_first_comment}
 
     def oauth_client(self) -> FacebookOAuthClient:
         """Adapter method that returns the client of Facebook's OAuth endpoints, built from the settings."""

@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import code_point_length
-from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.operator_setup import ConnectionPrerequisites, PlatformApplication
 from accounts.platforms.option_media import OptionMediaRule
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
@@ -103,7 +103,7 @@ CAPABILITIES = Capabilities(
 )
 
 # Source: developers.facebook.com (pages-api/create-an-app, graph-api/overview/access-levels).
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {"oauth": "Their sign-in at Facebook, and a role on the page that may create content."},
     (
         PlatformApplication(

@@ -20,7 +20,7 @@ from accounts.platforms.facebook.post_kinds import kind_of
 from accounts.platforms.http.responses import object_or_empty, objects_in
 from accounts.platforms.meta.comments import FirstCommentSteps
 from accounts.platforms.meta.errors import Meaning
-from accounts.platforms.meta.graph import earliest_possible_creation_time, id_of, is_same_text, time_field_of
+from accounts.platforms.meta.graph import earliest_possible_creation_time, id_of, is_same_text, time_field_or_none
 from accounts.platforms.types import Content, MissingFromListProof, NotPublishedProof, Published
 
 PAGE_SIZE, MAX_PAGES = "100", 3
@@ -101,7 +101,7 @@ def _is_the_post(content: Content, state: Mapping[str, Any], same_words: bool, a
 def _posts_since(page: FacebookPageClient, since: str) -> Iterator[dict[str, Any]]:
     start = earliest_possible_creation_time(since)
     for post in _list(page, "published_posts", {"fields": FIELDS, "since": str(int(start.timestamp()))}):
-        created_at = time_field_of(post, "created_time")
+        created_at = time_field_or_none(post, "created_time")
         if created_at is None or created_at >= start:
             yield post
 
@@ -127,7 +127,7 @@ def _photo_ids(attachments: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _is_edited(post: Mapping[str, Any]) -> bool:
-    created_at, updated_at = time_field_of(post, "created_time"), time_field_of(post, "updated_time")
+    created_at, updated_at = time_field_or_none(post, "created_time"), time_field_or_none(post, "updated_time")
     return bool(created_at and updated_at and updated_at > created_at + MIN_EDIT_DELAY)
 
 

@@ -29,7 +29,7 @@ from accounts.platforms.http.responses import (
 from accounts.platforms.meta.errors import GraphError
 from accounts.platforms.meta.graph import Graph, id_of
 from accounts.platforms.types import Content, MediaFile, Progress, State
-from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url, is_platform_upload_url
+from accounts.platforms.upload_addresses import decrypt_upload_url_or_none, encrypt_upload_url, is_platform_upload_url
 
 UPLOAD_SECONDS = 600.0  # timeout of one call
 PARTS_PER_STEP = 8
@@ -62,7 +62,7 @@ def next_upload_or_create_step(content: Content, progress: Progress, state: Stat
     return progress.with_next_step("create", state)
 
 
-def upload_photo(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
+def upload_next_photo(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
     """Upload the next photo of a Facebook post.
 
     All steps here raise ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable and Transient.
@@ -78,7 +78,7 @@ def upload_photo(page: FacebookPageClient, content: Content, progress: Progress)
     return next_upload_or_create_step(content, progress, {**state, "photos": [*state["photos"], photo]})
 
 
-def open_video_upload(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
+def check_reel_limit_and_open_upload(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
     """Tell Facebook that a video will be uploaded, and store the video's id from the response.
 
     The first attempts raise RateLimited if the page may not publish more reels today.
@@ -179,7 +179,7 @@ def _send_part(page: FacebookPageClient, opened: BinaryIO, file: MediaFile, stat
 
 def _send_whole(page: FacebookPageClient, file: MediaFile, content: Content, progress: Progress) -> Progress:
     state = progress.state
-    address = decrypt_upload_url(state["address"], key=content.key)
+    address = decrypt_upload_url_or_none(state["address"], key=content.key)
     if address is None:
         return progress.with_next_step("open", state)
     headers = {

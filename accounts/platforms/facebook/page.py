@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.platforms.http.responses import https_url_or_empty, object_or_empty, one_line, picture_url_or_empty
-from accounts.platforms.meta.graph import Graph, GraphAccountClient, id_of
+from accounts.platforms.http.responses import fetchable_picture_url_or_empty, https_url_or_empty, object_or_empty, one_line
+from accounts.platforms.meta.graph import Graph, GraphClientAndAccountId, id_of
 from accounts.platforms.types import Identity
 
 SITE = "https://www.facebook.com"
@@ -21,7 +21,7 @@ _PATH = re.compile(r"/[\x21-\x7e]{1,1000}")
 
 
 @dataclass(frozen=True)
-class FacebookPageClient(GraphAccountClient):
+class FacebookPageClient(GraphClientAndAccountId):
     """A connected Facebook page: its id, and the Graph API clients for posts and for videos (`video_graph`)."""
 
     video_graph: Graph
@@ -35,7 +35,7 @@ def identity_of(page: Mapping[str, Any]) -> Identity:
         external_id=page_id,
         handle=username or name or page_id,
         display_name=name,
-        avatar_url=picture_url_or_empty(object_or_empty(picture.get("data", picture)).get("url")),
+        avatar_url=fetchable_picture_url_or_empty(object_or_empty(picture.get("data", picture)).get("url")),
         profile_url=https_url_or_empty(page.get("link")) or f"{SITE}/{page_id}",
     )
 

@@ -17,8 +17,8 @@ from django.utils import timezone
 from accounts.platforms.errors import PlatformError, RateLimited
 from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.page import FacebookPageClient
-from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
-from accounts.platforms.meta.graph import listed_objects, time_field_of
+from accounts.platforms.meta.errors import GraphError, daily_limit_backoff_seconds
+from accounts.platforms.meta.graph import listed_objects, time_field_or_none
 
 MAX_REELS = 30  # in REELS_WINDOW
 REELS_WINDOW = timedelta(hours=24)
@@ -34,16 +34,16 @@ def check_reel_limit(page: FacebookPageClient, attempt: int, refusal: str = "") 
     if len(recent) < MAX_REELS:
         return
     free_at = recent[MAX_REELS - 1] + REELS_WINDOW
-    seconds = max((free_at - timezone.now()).total_seconds(), daily_limit_pause_seconds(attempt))
+    seconds = max((free_at - timezone.now()).total_seconds(), daily_limit_backoff_seconds(attempt))
     message = f"Facebook lets a page publish {MAX_REELS} reels in 24 hours, and the page has published {len(recent)}."
     raise RateLimited(f"{message} {refusal}".rstrip(), retry_after=seconds)
 
 
 def raise_if_refused_for_rate_limit(refused: GraphError, attempt: int) -> None:
     """Raise RateLimited if Facebook refuses a reel for a rate limit, probably the daily one, and names no waiting time."""
-    if ERRORS.meaning_of(refused) == "rate_limit" and refused.retry_after is None:
+    if ERRORS.meaning_of_error_or_none(refused) == "rate_limit" and refused.retry_after is None:
         raise RateLimited(
-            ERRORS.translate_repeatable_call_error(refused).message, retry_after=daily_limit_pause_seconds(attempt)
+            ERRORS.translate_repeatable_call_error(refused).message, retry_after=daily_limit_backoff_seconds(attempt)
         ) from refused
 
 
@@ -53,6 +53,6 @@ def _recent_reels(page: FacebookPageClient) -> list[datetime]:
     reels: list[dict[str, Any]] = []
     with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         reels = listed_objects(page.graph.get(f"/{page.id}/video_reels", params))
-    times = (time_field_of(reel, "created_time") for reel in reels if reel.get("published") is not False)
+    times = (time_field_or_none(reel, "created_time") for reel in reels if reel.get("published") is not False)
     since = timezone.now() - REELS_WINDOW
     return sorted((each for each in times if each and each > since), reverse=True)

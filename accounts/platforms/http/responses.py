@@ -71,7 +71,7 @@ def https_url_or_empty(value: Any) -> str:
     return value if isinstance(value, str) and _HTTPS_URL.fullmatch(value) else ""
 
 
-def picture_url_or_empty(value: Any) -> str:
+def fetchable_picture_url_or_empty(value: Any) -> str:
     """Return the URL of a picture from a platform's response if the service may fetch it, otherwise an empty string."""
     try:
         check_url_without_lookup(value if isinstance(value, str) else "")

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.errors import CredentialsRejected, ReauthRequired
-from accounts.platforms.http.responses import one_line, picture_url_or_empty
+from accounts.platforms.http.responses import fetchable_picture_url_or_empty, one_line
 from accounts.platforms.instagram import containers, posts
 from accounts.platforms.instagram.capabilities import CAPABILITIES, REQUIRED_SCOPES, SCOPES, SETUP
 from accounts.platforms.instagram.errors import ERRORS
@@ -57,7 +57,7 @@ class Instagram(MetaPlatform):
     default_scopes = SCOPES
     steps = {
         "start": posts.check_content_and_return_first_step,
-        "container": containers.create_next_container,
+        "container": containers.create_next_file_container,
         "process": containers.check_containers,
         "gather": containers.create_carousel,
         "create": posts.publish_container,
@@ -65,7 +65,7 @@ class Instagram(MetaPlatform):
     }
     searches = {
         "create": posts.find_possibly_published_post,
-        "comment": posts.FIRST_COMMENT_STEPS.find_possibly_added_comment,
+        "comment": posts.FIRST_COMMENT_STEPS.find_or_rule_out_first_comment,
     }
 
     def oauth_client(self) -> InstagramOAuthClient:
@@ -98,7 +98,7 @@ class Instagram(MetaPlatform):
                 external_id=id_of(user, "user_id"),
                 handle=username,
                 display_name=one_line(user.get("name")),
-                avatar_url=picture_url_or_empty(user.get("profile_picture_url")),
+                avatar_url=fetchable_picture_url_or_empty(user.get("profile_picture_url")),
                 profile_url=f"{SITE}/{username}/",
             ),
         )

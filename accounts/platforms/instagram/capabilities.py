@@ -18,7 +18,7 @@ from typing import Any
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import code_point_length
-from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.operator_setup import ConnectionPrerequisites, PlatformApplication
 from accounts.platforms.option_media import OptionMediaRule
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
@@ -160,7 +160,7 @@ CAPABILITIES = Capabilities(
 )
 
 # Source: developers.facebook.com (development/create-an-app/instagram-use-case, instagram-platform/app-review).
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {"oauth": "Their sign-in at Instagram, with a professional account (business or creator)."},
     (
         PlatformApplication(

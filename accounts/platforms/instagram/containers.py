@@ -18,8 +18,8 @@ from django.utils import timezone
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, Transient
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens, object_or_empty
 from accounts.platforms.instagram.errors import ERRORS
-from accounts.platforms.meta.errors import daily_limit_pause_seconds
-from accounts.platforms.meta.graph import GraphAccountClient, id_of, listed_objects
+from accounts.platforms.meta.errors import daily_limit_backoff_seconds
+from accounts.platforms.meta.graph import GraphClientAndAccountId, id_of, listed_objects
 from accounts.platforms.processing import step_to_check_later_or_raise
 from accounts.platforms.types import Content, MediaFile, Progress, State
 
@@ -36,7 +36,7 @@ def new_container_round_state(number: int) -> dict[str, Any]:
     return {"since": timezone.now().isoformat(), "round": number, "children": [], "looks": 0}
 
 
-def create_next_container(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
+def create_next_file_container(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
     """Create an Instagram container (unpublished post) for the next file; before the first, check the daily quota.
 
     All steps here raise ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, RateLimited and Transient.
@@ -56,7 +56,7 @@ def create_next_container(account: GraphAccountClient, content: Content, progres
     return progress.with_next_step("process", {**state, "children": children, "pending": children})
 
 
-def create_carousel(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
+def create_carousel(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
     """Create the container (unpublished post) of an Instagram carousel from the containers of the carousel's files."""
     state = progress.state
     form = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_post_form(content)}
@@ -64,7 +64,7 @@ def create_carousel(account: GraphAccountClient, content: Content, progress: Pro
     return progress.with_next_step("process", {**state, "container": container, "pending": [container], "looks": 0})
 
 
-def check_containers(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
+def check_containers(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
     """Ask Instagram whether the post's containers (unpublished posts) are ready to be published."""
     pending, state = [], progress.state
     for container in state["pending"]:
@@ -107,7 +107,7 @@ def step_to_check_later_or_raise_transient(progress: Progress, state: State) -> 
     )
 
 
-def fetch_container_status(account: GraphAccountClient, container: str) -> tuple[str, str]:
+def fetch_container_status(account: GraphClientAndAccountId, container: str) -> tuple[str, str]:
     """Return the status of an Instagram container (unpublished post), and why it failed. Raises TokenExpired, Transient."""
     with ERRORS.translating_repeatable_call_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
@@ -117,7 +117,7 @@ def fetch_container_status(account: GraphAccountClient, container: str) -> tuple
     return status, line_without_tokens(answer.get("status")) or NO_REASON
 
 
-def _check_quota(account: GraphAccountClient, attempt: int) -> None:
+def _check_quota(account: GraphClientAndAccountId, attempt: int) -> None:
     """Raise RateLimited before a post's first Instagram container if the account's daily quota of posts is used up.
 
     If the quota cannot be read, nothing is raised.
@@ -130,11 +130,11 @@ def _check_quota(account: GraphAccountClient, attempt: int) -> None:
     if type(used) is int and type(total) is int and used >= total:
         raise RateLimited(
             f"Instagram lets the account publish {total} posts in 24 hours, and it has published {used}.",
-            retry_after=daily_limit_pause_seconds(attempt),
+            retry_after=daily_limit_backoff_seconds(attempt),
         )
 
 
-def _create(account: GraphAccountClient, form: Mapping[str, str], what: str) -> str:
+def _create(account: GraphClientAndAccountId, form: Mapping[str, str], what: str) -> str:
     with ERRORS.translating_content_errors(what):
         return id_of(account.graph.post_form(f"/{account.id}/media", form))
 

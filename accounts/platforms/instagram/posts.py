@@ -15,14 +15,14 @@ from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.capabilities import CAPABILITIES
 from accounts.platforms.instagram.errors import DAILY_LIMIT_CODE, ERRORS, EXPIRED_CONTAINER_CODES, NOT_READY_CODE
 from accounts.platforms.meta.comments import FirstCommentSteps
-from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
+from accounts.platforms.meta.errors import GraphError, daily_limit_backoff_seconds
 from accounts.platforms.meta.graph import (
-    GraphAccountClient,
+    GraphClientAndAccountId,
     earliest_possible_creation_time,
     id_of,
     is_same_text,
     listed_objects,
-    time_field_of,
+    time_field_or_none,
 )
 from accounts.platforms.option_media import check_options_against_media
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadNotPublishedProof
@@ -38,13 +38,13 @@ FIRST_COMMENT_STEPS = FirstCommentSteps(
 )
 
 
-def check_content_and_return_first_step(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
+def check_content_and_return_first_step(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
     """Begin to publish an Instagram post: check its content, and store the start time. Raises ContentRejected."""
     _check(content)
     return progress.with_next_step("container", containers.new_container_round_state(1))
 
 
-def publish_container(account: GraphAccountClient, content: Content, progress: Progress) -> Progress | Published:
+def publish_container(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress | Published:
     """Publish an Instagram post, once Instagram has prepared its text and files. Raises PlatformError."""
     with ERRORS.translating_publish_errors("this post"):
         try:
@@ -60,7 +60,7 @@ def publish_container(account: GraphAccountClient, content: Content, progress: P
 
 
 def find_possibly_published_post(
-    account: GraphAccountClient, content: Content, progress: Progress
+    account: GraphClientAndAccountId, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Find the Instagram post that an interrupted attempt may have published; if there is none, return a proof of that.
 
@@ -86,7 +86,7 @@ def _check(content: Content) -> None:
 
 
 def _after_refusal(
-    account: GraphAccountClient, content: Content, progress: Progress, refused: GraphError
+    account: GraphClientAndAccountId, content: Content, progress: Progress, refused: GraphError
 ) -> Progress | Published:
     """Handle Instagram's refusal of a post: return the post if it was published earlier, prepare it again, or raise.
 
@@ -95,9 +95,9 @@ def _after_refusal(
     """
     state = progress.state
     if refused.subcode == DAILY_LIMIT_CODE:
-        seconds = refused.retry_after or daily_limit_pause_seconds(content.attempt)
+        seconds = refused.retry_after or daily_limit_backoff_seconds(content.attempt)
         raise RateLimited(ERRORS.translate_repeatable_call_error(refused).message, retry_after=seconds) from refused
-    if ERRORS.meaning_of(refused) in ("token", "permission", "rate_limit", "app"):
+    if ERRORS.meaning_of_error_or_none(refused) in ("token", "permission", "rate_limit", "app"):
         raise refused
     status = _status_after(account, content, state["container"], refused)
     if status == "PUBLISHED":
@@ -109,7 +109,7 @@ def _after_refusal(
     raise refused
 
 
-def _status_after(account: GraphAccountClient, content: Content, container: str, refused: GraphError) -> str:
+def _status_after(account: GraphClientAndAccountId, content: Content, container: str, refused: GraphError) -> str:
     """Return the status of a prepared post that Instagram refused to publish, perhaps because it is already published."""
     is_expired = refused.subcode in EXPIRED_CONTAINER_CODES
     try:
@@ -121,14 +121,14 @@ def _status_after(account: GraphAccountClient, content: Content, container: str,
     return "EXPIRED" if is_expired and status != "PUBLISHED" else status
 
 
-def _permalink(account: GraphAccountClient, media_id: str) -> str:
+def _permalink(account: GraphClientAndAccountId, media_id: str) -> str:
     """Return the URL of a published Instagram post; errors are ignored, because the post is already published."""
     with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         return https_url_or_empty(account.graph.get(f"/{media_id}", {"fields": "permalink"}).get("permalink"))
     return ""
 
 
-def _after_publication(account: GraphAccountClient, content: Content, progress: Progress) -> Progress | Published:
+def _after_publication(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress | Published:
     """Find a published Instagram post in the account's list. Returns the post, or the step that adds its first comment.
 
     The post has a note if it cannot be identified.
@@ -139,7 +139,7 @@ def _after_publication(account: GraphAccountClient, content: Content, progress: 
     params = {"fields": "id,caption,permalink,timestamp", "limit": PAGE_SIZE}
     with suppress(PlatformError), ERRORS.translating_repeatable_call_errors():
         posts = listed_objects(account.graph.get(f"/{account.id}/{edge}", params))
-        recent = [each for each in posts if (time := time_field_of(each, "timestamp")) and time >= start]
+        recent = [each for each in posts if (time := time_field_or_none(each, "timestamp")) and time >= start]
         matching = [each for each in recent if is_same_text(each.get("caption"), caption)]
         if len(matching) == 1:
             published = Published(id_of(matching[0]), https_url_or_empty(matching[0].get("permalink")))

@@ -14,10 +14,10 @@ from typing import Any
 
 from accounts.platforms.http.responses import (
     UnreadableAnswer,
+    fetchable_picture_url_or_empty,
     object_or_empty,
     objects_in,
     one_line,
-    picture_url_or_empty,
     required_matching_text,
 )
 from accounts.platforms.linkedin.client import Api, LinkedInError
@@ -55,7 +55,7 @@ def fetch_member(api: Api, *, openid: bool) -> Identity:
         external_id=f"urn:li:person:{member_id}",
         handle=name or member_id,
         display_name=name,
-        avatar_url=picture_url_or_empty(member.get("picture")),
+        avatar_url=fetchable_picture_url_or_empty(member.get("picture")),
         profile_url=f"{SITE}/in/{vanity}" if _VANITY_NAME.fullmatch(vanity) else "",
     )
 

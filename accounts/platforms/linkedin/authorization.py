@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop
 
 from accounts.platforms.http.oauth import PlatformOAuthClient, missing_scopes_error
 from accounts.platforms.linkedin.capabilities import PAGE_COMMENT_SCOPE
-from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.operator_setup import ConnectionPrerequisites, PlatformApplication
 from accounts.platforms.schemas import object_schema
 
 MEMBER_SCOPE = "w_member_social"
@@ -52,7 +52,7 @@ RECONNECTION_NOTE = gettext_noop(
     "An owner connects again every 60 days, unless LinkedIn has granted refresh tokens to the application."
 )
 
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {"oauth": "Their sign-in at LinkedIn. For a page they have to be one of its administrators."},
     (
         PlatformApplication(

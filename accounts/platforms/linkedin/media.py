@@ -35,7 +35,7 @@ def next_upload_or_create_step(files: Files, progress: Progress, state: State) -
     return progress.with_next_step("upload" if len(state["media"]) < len(files) else "create", state)
 
 
-def restart_uploads_step_or_none(files: Files, progress: Progress) -> Progress | None:
+def restart_uploads_step_at_most_once(files: Files, progress: Progress) -> Progress | None:
     """Return the step that uploads the media files of a LinkedIn post a second time; None if this was done before."""
     if progress.state.get("again"):
         return None
@@ -77,7 +77,7 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
                 return step_to_check_later(
                     progress, "process", state, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS
                 )
-            if (again := restart_uploads_step_or_none(files, progress)) is None:
+            if (again := restart_uploads_step_at_most_once(files, progress)) is None:
                 raise
             return again
     status = line_without_tokens(details.get("status"))

@@ -45,7 +45,9 @@ def create_post(api: Api, author: str, content: Content, progress: Progress) -> 
         except LinkedInError as error:
             is_media_lost = any(urn in error.reason for urn in progress.state["media"])
             again = (
-                media.restart_uploads_step_or_none(content.media, progress) if is_media_lost and error.status < 500 else None
+                media.restart_uploads_step_at_most_once(content.media, progress)
+                if is_media_lost and error.status < 500
+                else None
             )
             if again is None:
                 raise

@@ -14,7 +14,12 @@ from accounts.platforms import polls
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import CredentialsRejected, PlatformError, ReauthRequired
 from accounts.platforms.http.oauth import granted_scopes
-from accounts.platforms.http.responses import UnreadableAnswer, one_line, picture_url_or_empty, required_matching_text
+from accounts.platforms.http.responses import (
+    UnreadableAnswer,
+    fetchable_picture_url_or_empty,
+    one_line,
+    required_matching_text,
+)
 from accounts.platforms.mastodon import authorization, instance, lookup, media, people, statuses
 from accounts.platforms.mastodon.capabilities import (
     CAPABILITIES,
@@ -179,7 +184,8 @@ def _identity(server: ServerClient) -> Identity:
         external_id=f"{entity_id(account)}@{host}",
         handle=f"{username}@{host}",
         display_name=one_line(account.get("display_name")),
-        avatar_url=picture_url_or_empty(account.get("avatar_static")) or picture_url_or_empty(account.get("avatar")),
+        avatar_url=fetchable_picture_url_or_empty(account.get("avatar_static"))
+        or fetchable_picture_url_or_empty(account.get("avatar")),
         profile_url=http_url_or_empty(account.get("url")) or f"{server.address}/@{username}",
         limits=instance.fetch_limits(server),
     )

@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import URL_LENGTH, grapheme_length, mastodon_length
-from accounts.platforms.operator_setup import OperatorSetup
+from accounts.platforms.operator_setup import ConnectionPrerequisites
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_schema
 from accounts.platforms.schemas import object_schema
@@ -153,7 +153,7 @@ WIDE_SCOPES = ("read", "write")  # these include the others, for servers without
 REQUIRED_SCOPES = f"the scopes {', '.join(SCOPES)}, or {' and '.join(WIDE_SCOPES)} if the server has no narrower ones"
 
 # Operators register nothing: each server registers any application by an API call (methods/apps).
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {
         "credentials": "Their server's name and an access token, which they make there under Settings, Development, with "
         f"the scopes {', '.join(SCOPES)}.",

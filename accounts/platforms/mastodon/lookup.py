@@ -21,7 +21,7 @@ from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
 from accounts.platforms.mastodon.client import MastodonError, ServerClient, entity_id
 from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_choices_in_options
-from accounts.platforms.thread_option import thread_segment_texts
+from accounts.platforms.thread_option import thread_texts_including_first
 from accounts.platforms.types import Content, MissingFromListProof, NotPublishedProof, Progress
 
 PAGE_SIZE = 40
@@ -60,7 +60,7 @@ def find_possibly_created_status(
     state, sent, uncertain = progress.state, progress.segments, False
     if state["after"] is None:
         raise OutcomeUnknown("The account's server does not let the service list the account's posts.", final=True)
-    parent, text = sent[-1] if sent else None, thread_segment_texts(content)[len(sent)]
+    parent, text = sent[-1] if sent else None, thread_texts_including_first(content)[len(sent)]
     choices = [] if sent else [_letters(choice) for choice in poll_choices_in_options(content.options)]
     ours = content.options.get("spoiler_text", "") + text
     newer, older = _statuses(server, parent or state["after"])

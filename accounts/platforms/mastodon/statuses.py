@@ -13,7 +13,7 @@ from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClie
 from accounts.platforms.polls import OPTION_NAME as POLL
 from accounts.platforms.polls import poll_in_options
 from accounts.platforms.thread_option import OPTION_NAME as THREAD
-from accounts.platforms.thread_option import thread_segment_texts
+from accounts.platforms.thread_option import thread_texts_including_first
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published
 
 SEGMENT_OPTIONS = ("visibility", "spoiler_text", "language")  # the options that apply to every segment
@@ -80,7 +80,7 @@ def _newest_status(server: ServerClient) -> str | None:
 
 def _body(content: Content, progress: Progress) -> dict[str, Any]:
     sent = progress.segments
-    text = thread_segment_texts(content)[len(sent)]
+    text = thread_texts_including_first(content)[len(sent)]
     if sent:
         options = {name: content.options[name] for name in SEGMENT_OPTIONS if name in content.options}
         return {"status": text, "in_reply_to_id": sent[-1], **options}
@@ -97,7 +97,7 @@ def _next_step(content: Content, progress: Progress, status: Mapping[str, Any]) 
     permalink = (
         progress.state.get("permalink") or http_url_or_empty(status.get("url")) or http_url_or_empty(status.get("uri"))
     )
-    if len(sent) < len(thread_segment_texts(content)):
+    if len(sent) < len(thread_texts_including_first(content)):
         state = {**progress.state, "media": [], "permalink": permalink}
         return replace(progress, segments=sent).with_next_step("create", state)
     return Published(sent[0], permalink)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, ReauthRequired
 from accounts.platforms.meta.errors import Meaning, MetaErrorTranslator
-from accounts.platforms.meta.graph import GraphAccountClient, id_of, is_same_text
+from accounts.platforms.meta.graph import GraphClientAndAccountId, id_of, is_same_text
 from accounts.platforms.types import Content, MissingFromListProof, NotPublishedProof, Progress, Published
 
 
@@ -32,7 +32,7 @@ class FirstCommentSteps:
             return published
         return replace(progress, published=published).with_next_step("comment", {"since": progress.state["since"]})
 
-    def create_comment(self, account: GraphAccountClient, content: Content, progress: Progress) -> Published:
+    def create_comment(self, account: GraphClientAndAccountId, content: Content, progress: Progress) -> Published:
         """Create the first comment on a post that is published at one of Meta's products.
 
         Raises platform errors, which are about the comment only.
@@ -47,8 +47,8 @@ class FirstCommentSteps:
             raise ContentRejected(f"The first comment was not created. {error.message}") from error
         return post
 
-    def find_possibly_added_comment(
-        self, account: GraphAccountClient, content: Content, progress: Progress
+    def find_or_rule_out_first_comment(
+        self, account: GraphClientAndAccountId, content: Content, progress: Progress
     ) -> Published | NotPublishedProof:
         """Find the first comment that an interrupted attempt may have added to a Meta post, or prove that it is missing."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)

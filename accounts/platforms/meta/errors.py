@@ -82,7 +82,7 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
     error = GraphError
     meanings: ClassVar[Mapping[int, Meaning]] = {}
 
-    def meaning_of(self, error: GraphError) -> Meaning | None:
+    def meaning_of_error_or_none(self, error: GraphError) -> Meaning | None:
         """Return what a Meta error is about, such as the token or the content; None if the error's codes are unknown."""
         if not error.from_api:
             return "rate_limit" if error.status == 429 else "transient" if error.status >= 500 else None
@@ -97,16 +97,16 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
 
     def means_content_rejected(self, error: GraphError) -> bool:
         """Return whether Meta's error means refused content, which is also assumed for errors with unknown codes."""
-        meaning = self.meaning_of(error)
+        meaning = self.meaning_of_error_or_none(error)
         return meaning == "content" or (meaning is None and (error.from_api or error.status == 413))
 
     def request_may_have_taken_effect(self, error: GraphError) -> bool:
         """Return whether Meta may have carried out the request although it answered with this error."""
-        return error.status >= 500 or self.meaning_of(error) == "transient"
+        return error.status >= 500 or self.meaning_of_error_or_none(error) == "transient"
 
     def is_documented(self, error: GraphError) -> bool:
         """Return whether the adapter knows what a Meta error means, by its codes, text or status; others are reported."""
-        return self.meaning_of(error) is not None
+        return self.meaning_of_error_or_none(error) is not None
 
     @contextmanager
     def translating_search_errors(self, what: str, unreadable: tuple[Meaning, ...] = ("permission",)) -> Iterator[None]:
@@ -118,7 +118,7 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
             try:
                 yield
             except GraphError as error:
-                if self.meaning_of(error) not in unreadable:
+                if self.meaning_of_error_or_none(error) not in unreadable:
                     raise
                 message = f"{self.label} does not let this service read {what}: {error.reason}"
                 raise OutcomeUnknown(message, final=True) from error
@@ -128,7 +128,7 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
 
         The HTTP status says little.
         """
-        meaning = self.meaning_of(error)
+        meaning = self.meaning_of_error_or_none(error)
         if meaning == "token":
             return TokenExpired(f"{self.label} no longer accepts the access token: {error.reason}")
         if meaning == "permission":
@@ -144,7 +144,7 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
         return self.transient_error(error) if meaning == "transient" else None
 
 
-def daily_limit_pause_seconds(attempt: int) -> float:
+def daily_limit_backoff_seconds(attempt: int) -> float:
     """Return how many seconds to wait after one of Meta's daily limits is reached, longer after each failed attempt."""
     return DAILY_LIMIT_PAUSES_HOURS[min(attempt, len(DAILY_LIMIT_PAUSES_HOURS)) - 1] * 3600
 

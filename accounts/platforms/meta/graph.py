@@ -97,7 +97,7 @@ class Graph(JsonClient):
 
 
 @dataclass(frozen=True)
-class GraphAccountClient:
+class GraphClientAndAccountId:
     """A Graph API client with an account's access token, together with the account's id at one of Meta's products."""
 
     graph: Graph
@@ -134,7 +134,7 @@ def listed_objects(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     return objects_in(items)
 
 
-def time_field_of(entity: Mapping[str, Any], name: str) -> datetime | None:
+def time_field_or_none(entity: Mapping[str, Any], name: str) -> datetime | None:
     """Return a time in a response of Meta's Graph API, such as `2026-11-20T12:00:00+0000`; None if there is none."""
     try:
         moment = datetime.fromisoformat(str(entity.get(name)))

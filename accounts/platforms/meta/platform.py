@@ -16,7 +16,7 @@ from accounts.platforms.http.oauth import PlatformOAuthClient, granted_scopes, w
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.errors import GraphError, MetaErrorTranslator
-from accounts.platforms.meta.graph import VERSION, Graph, GraphAccountClient, listed_objects, versioned_address
+from accounts.platforms.meta.graph import VERSION, Graph, GraphClientAndAccountId, listed_objects, versioned_address
 from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress, Published
 from config.outbound import OutboundError
 
@@ -48,9 +48,9 @@ class MetaPlatform(OAuthPlatform):
         """Search the Meta platform for the post that an interrupted attempt may have published."""
         return self.searches[progress.phase](self.account_client(grant), content, progress)
 
-    def account_client(self, grant: Grant) -> GraphAccountClient:
+    def account_client(self, grant: Grant) -> GraphClientAndAccountId:
         """Return the Graph API client for calls about a connected account of a Meta platform."""
-        return GraphAccountClient(self.graph_client(grant.tokens), grant.external_id)
+        return GraphClientAndAccountId(self.graph_client(grant.tokens), grant.external_id)
 
     def graph_client(self, tokens: Mapping[str, Any]) -> Graph:
         """Return a Graph API client of the Meta platform that uses an account's access token."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import one_line, picture_url_or_empty, required_matching_text
+from accounts.platforms.http.responses import fetchable_picture_url_or_empty, one_line, required_matching_text
 from accounts.platforms.pinterest import pins, video
 from accounts.platforms.pinterest.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.pinterest.client import ERRORS, SITE, Api, PinterestOAuthClient, id_of
@@ -57,7 +57,7 @@ class Pinterest(OAuthPlatform):
             external_id=id_of(user),
             handle=username,
             display_name=one_line(user.get("business_name")) or username,
-            avatar_url=picture_url_or_empty(user.get("profile_image")),
+            avatar_url=fetchable_picture_url_or_empty(user.get("profile_image")),
             profile_url=f"{SITE}/{username}/",
         )
         return (identity,)

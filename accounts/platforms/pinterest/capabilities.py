@@ -10,7 +10,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import code_point_length
-from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.operator_setup import ConnectionPrerequisites, PlatformApplication
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
 MAX_IMAGES = 5
@@ -88,7 +88,7 @@ CAPABILITIES = Capabilities(
     pace=PostingPace(seconds=1.5, burst=20),
 )
 
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {"oauth": "Their sign-in at Pinterest."},
     (
         PlatformApplication(

@@ -85,7 +85,7 @@ class Slack(OAuthPlatform):
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Adapter method that returns the channels of a Slack workspace to which the app may post."""
-        return installation.fetch_channels(self._web_api(tokens))
+        return installation.fetch_postable_channels(self._web_api(tokens))
 
     def details_stored_with_tokens(self, identity: Identity) -> Mapping[str, Any]:
         """Adapter method that returns what is stored with a Slack channel's token: the channel's id and workspace URL."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import code_point_length
-from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.operator_setup import ConnectionPrerequisites, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
@@ -120,7 +120,7 @@ CREDENTIALS_SCHEMA = object_schema(
     },
 )
 
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {
         "credentials": "The address of an incoming webhook, which they create in an app of their own at Slack.",
         "oauth": "Their sign-in at Slack, and the right to install apps in their workspace.",

@@ -95,7 +95,7 @@ class SlackOAuthClient(PlatformOAuthClient):
         super().check_token_response(granted)
 
 
-def fetch_channels(api: WebApi) -> tuple[Identity, ...]:
+def fetch_postable_channels(api: WebApi) -> tuple[Identity, ...]:
     """List the Slack channels that the installed app may post to, sorted by name, at most a thousand.
 
     These are public channels, and private ones that the app was invited to.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import code_point_length, utf16_length
-from accounts.platforms.operator_setup import OperatorSetup
+from accounts.platforms.operator_setup import ConnectionPrerequisites
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_schema
 from accounts.platforms.schemas import object_schema
@@ -130,7 +130,7 @@ CREDENTIALS_SCHEMA = object_schema(
 )
 
 # The operator registers nothing: owners connect bots of their own.
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {
         "credentials": "The token of a bot, which they create with @BotFather, and the chat's name or id. The bot has "
         "to be an administrator of a channel, or a member of a group."

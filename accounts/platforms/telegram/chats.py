@@ -28,7 +28,7 @@ class Chat:
     title: str = ""
 
     @classmethod
-    def from_bot_api_object(cls, value: Any) -> Self | None:
+    def from_bot_api_object_or_none(cls, value: Any) -> Self | None:
         """Return the Telegram chat in a response of the Bot API; None if the value does not describe a chat."""
         chat = object_or_empty(value)
         if type(chat.get("id")) is not int:
@@ -89,7 +89,7 @@ def fetch_postable_chat(api: BotApi, chat_id: int | str) -> Chat:
 
 def _open(api: BotApi, chat_id: int | str, bot_id: Any) -> Chat:
     details = _object(api, "getChat", chat_id=chat_id)
-    chat = Chat.from_bot_api_object(details)
+    chat = Chat.from_bot_api_object_or_none(details)
     if chat is None:
         raise UnreadableAnswer("The response has no chat.")
     member = _object(api, "getChatMember", chat_id=chat.id, user_id=bot_id)

@@ -126,7 +126,7 @@ def send_request(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Seq
             raise UnreadableAnswer("The response has no message id.")
     if message_id == 0:  # Telegram processes a video first and posts the message later, with another id
         return Published("", "")
-    return Published(str(message_id), (Chat.from_bot_api_object(first.get("chat")) or chat).permalink(message_id))
+    return Published(str(message_id), (Chat.from_bot_api_object_or_none(first.get("chat")) or chat).permalink(message_id))
 
 
 def _request(api: BotApi, chat_id: int, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Any:

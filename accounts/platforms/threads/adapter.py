@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.http.responses import one_line, picture_url_or_empty
+from accounts.platforms.http.responses import fetchable_picture_url_or_empty, one_line
 from accounts.platforms.meta.graph import id_of, unversioned_address, username_of
 from accounts.platforms.meta.platform import MetaOAuthClient, MetaPlatform
 from accounts.platforms.threads import containers, posts
@@ -49,7 +49,7 @@ class Threads(MetaPlatform):
     default_scopes = SCOPES
     steps = {
         "start": posts.check_content_and_return_first_step,
-        "container": containers.create_next_container,
+        "container": containers.create_next_file_container,
         "wait": posts.check_segment_containers,
         "publish": posts.publish_container,
         "permalink": posts.fetch_permalink_and_finish,
@@ -77,7 +77,7 @@ class Threads(MetaPlatform):
                 external_id=id_of(user),
                 handle=username,
                 display_name=one_line(user.get("name")),
-                avatar_url=picture_url_or_empty(user.get("threads_profile_picture_url")),
+                avatar_url=fetchable_picture_url_or_empty(user.get("threads_profile_picture_url")),
                 profile_url=f"https://www.threads.com/@{username}",
             ),
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import find_link_spans, threads_platform_length
-from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.operator_setup import ConnectionPrerequisites, PlatformApplication
 from accounts.platforms.option_media import OptionMediaRule
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_option import thread_texts_schema
@@ -94,7 +94,7 @@ CAPABILITIES = Capabilities(
 )
 
 # Source: developers.facebook.com (threads/get-started).
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {"oauth": "Their sign-in at Threads."},
     (
         PlatformApplication(

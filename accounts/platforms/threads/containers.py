@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens
 from accounts.platforms.meta.errors import GraphError
-from accounts.platforms.meta.graph import GraphAccountClient, id_of
+from accounts.platforms.meta.graph import GraphClientAndAccountId, id_of
 from accounts.platforms.processing import step_to_check_later_or_raise
-from accounts.platforms.thread_option import thread_segment_texts
+from accounts.platforms.thread_option import thread_texts_including_first
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
 from accounts.platforms.types import Content, MediaFile, Progress, State
 
@@ -28,7 +28,7 @@ CONTAINER_STATUSES = frozenset({"FINISHED", "IN_PROGRESS", "ERROR", "EXPIRED", "
 PUBLISHED_STATUSES = frozenset({"PUBLISHED", "A_POST"})
 
 
-def create_next_container(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
+def create_next_file_container(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
     """Create the next Threads container (unpublished post): for one file of a carousel, or for a whole post.
 
     Raises ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
@@ -53,7 +53,7 @@ def create_next_container(account: GraphAccountClient, content: Content, progres
     return step_to_check_later_or_raise_transient(progress, state, [container])
 
 
-def check_containers(account: GraphAccountClient, progress: Progress) -> Progress | None:
+def check_containers(account: GraphClientAndAccountId, progress: Progress) -> Progress | None:
     """Ask Threads whether a post's containers (unpublished posts) are ready; returns None if it is published already."""
     state, waiting = progress.state, [*progress.state["waiting"]]
     while waiting:
@@ -74,7 +74,7 @@ def check_containers(account: GraphAccountClient, progress: Progress) -> Progres
     return progress.with_next_step("publish" if "container" in state else "container", state)
 
 
-def fetch_container_status(account: GraphAccountClient, container: str) -> tuple[str, str]:
+def fetch_container_status(account: GraphClientAndAccountId, container: str) -> tuple[str, str]:
     """Ask Threads for the status of a container (unpublished post) and, if the container failed, the reason.
 
     Raises GraphError, OutboundError.
@@ -121,7 +121,7 @@ def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
     return progress.with_next_step("container", {"since": progress.state["since"], "anew": repetitions + 1})
 
 
-def _create(account: GraphAccountClient, form: Mapping[str, str], what: str) -> str:
+def _create(account: GraphClientAndAccountId, form: Mapping[str, str], what: str) -> str:
     with ERRORS.translating_content_errors(what):
         try:
             return id_of(account.graph.post_form(f"/{account.id}/threads", form))
@@ -134,7 +134,7 @@ def _create(account: GraphAccountClient, form: Mapping[str, str], what: str) -> 
 def _segment_form(
     content: Content, files: Sequence[MediaFile], children: Sequence[str], sent: Sequence[str]
 ) -> dict[str, str]:
-    text = thread_segment_texts(content)[len(sent)]
+    text = thread_texts_including_first(content)[len(sent)]
     form = {"text": text} if text.strip() else {}
     if sent:
         return {"media_type": "TEXT", **form, "reply_to_id": sent[-1]}

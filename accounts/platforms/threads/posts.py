@@ -18,14 +18,14 @@ from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty
 from accounts.platforms.meta.errors import GraphError
 from accounts.platforms.meta.graph import (
-    GraphAccountClient,
+    GraphClientAndAccountId,
     earliest_possible_creation_time,
     id_of,
     is_same_text,
-    time_field_of,
+    time_field_or_none,
 )
 from accounts.platforms.option_media import check_options_against_media
-from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
+from accounts.platforms.thread_option import check_thread_segments, thread_texts_including_first
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
@@ -35,7 +35,7 @@ PAGE_SIZE, MAX_PAGES = "100", 3  # of the list of a profile's posts
 MAX_TIMES_NOT_FOUND = 4  # how often Threads may not find a container that it called ready; two and a half minutes
 
 
-def check_content_and_return_first_step(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
+def check_content_and_return_first_step(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
     """Begin to publish a Threads post: check its content, and return the first publishing step.
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
@@ -48,7 +48,7 @@ def check_content_and_return_first_step(account: GraphAccountClient, content: Co
     return progress.with_next_step("container", {"since": timezone.now().isoformat()})
 
 
-def check_segment_containers(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
+def check_segment_containers(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
     """Return the next step of a Threads post: wait until it is prepared, publish it, or continue the chain of posts.
 
     Raises platform errors.
@@ -58,7 +58,7 @@ def check_segment_containers(account: GraphAccountClient, content: Content, prog
     )
 
 
-def publish_container(account: GraphAccountClient, content: Content, progress: Progress) -> Progress:
+def publish_container(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
     """Publish a Threads post or the next post of a chain, once Threads has prepared its text and files.
 
     Raises platform errors.
@@ -74,7 +74,7 @@ def publish_container(account: GraphAccountClient, content: Content, progress: P
 
 
 def find_possibly_published_post(
-    account: GraphAccountClient, content: Content, progress: Progress
+    account: GraphClientAndAccountId, content: Content, progress: Progress
 ) -> Progress | NotPublishedProof:
     """Find the Threads post that an interrupted attempt may have published; if there is none, return a proof of that.
 
@@ -94,7 +94,7 @@ def find_possibly_published_post(
     return _after_segment(content, progress, found)
 
 
-def fetch_permalink_and_finish(account: GraphAccountClient, content: Content, progress: Progress) -> Published:
+def fetch_permalink_and_finish(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Published:
     """Take the last step of publishing a Threads post: ask for its URL, without which it counts as published, too.
 
     Raises platform errors about the URL.
@@ -119,25 +119,25 @@ def _after_miss(progress: Progress) -> Progress:
     )
 
 
-def _id_of_published(account: GraphAccountClient, content: Content, progress: Progress) -> str:
+def _id_of_published(account: GraphClientAndAccountId, content: Content, progress: Progress) -> str:
     """Return the id of a Threads post that an earlier attempt has already published.
 
     For the last post of a chain this may be the container's id.
     """
-    if progress.segments and len(progress.segments) == len(thread_segment_texts(content)) - 1:
+    if progress.segments and len(progress.segments) == len(thread_texts_including_first(content)) - 1:
         return str(progress.state["container"])
     if (found := _find_segment(account, content, progress)) is None:
         raise Transient("Threads has published the post and does not list it yet.")
     return found
 
 
-def _find_segment(account: GraphAccountClient, content: Content, progress: Progress) -> str | None:
+def _find_segment(account: GraphClientAndAccountId, content: Content, progress: Progress) -> str | None:
     """Search the Threads profile for the post that an interrupted attempt may have published; returns its id, or None.
 
     Raises OutcomeUnknown if several posts match or the list cannot be read, TokenExpired, Transient.
     """
     sent = progress.segments
-    text, media_type = thread_segment_texts(content)[len(sent)], _media_type(() if sent else content.media)
+    text, media_type = thread_texts_including_first(content)[len(sent)], _media_type(() if sent else content.media)
     edge = "replies" if sent else "threads"
     with ERRORS.translating_search_errors(f"the profile's {edge}"):
         found = [
@@ -152,7 +152,7 @@ def _find_segment(account: GraphAccountClient, content: Content, progress: Progr
     return found[0] if found else None
 
 
-def _posts_since(account: GraphAccountClient, edge: str, since: str) -> Iterator[dict[str, Any]]:
+def _posts_since(account: GraphClientAndAccountId, edge: str, since: str) -> Iterator[dict[str, Any]]:
     """List the Threads profile's posts or replies created after the time `since`, newest first."""
     start = earliest_possible_creation_time(since)
     params = {
@@ -162,7 +162,7 @@ def _posts_since(account: GraphAccountClient, edge: str, since: str) -> Iterator
     }
     too_long = OutcomeUnknown("The profile has posted too much since then to find this post.", final=True)
     for post in account.graph.iterate_objects(f"/{account.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long):
-        created_at = time_field_of(post, "timestamp")
+        created_at = time_field_or_none(post, "timestamp")
         if created_at and created_at >= start:
             yield post
 
@@ -182,7 +182,7 @@ def _without_hash(text: Any) -> str:
 def _after_segment(content: Content, progress: Progress, media_id: str) -> Progress:
     """Return the next publishing step of a Threads chain: prepare the next post or, after the last, ask for the URL."""
     sent = (*progress.segments, media_id)
-    if len(sent) < len(thread_segment_texts(content)):
+    if len(sent) < len(thread_texts_including_first(content)):
         return replace(progress, segments=sent).with_next_step("container", {"since": progress.state["since"]})
     # Without the segments, because messages about errors would say that a further one is missing.
     return replace(progress, segments=(), published=Published(sent[0], "")).with_next_step("permalink", {})

@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import object_or_empty, one_line, picture_url_or_empty, required_matching_text
+from accounts.platforms.http.responses import (
+    fetchable_picture_url_or_empty,
+    object_or_empty,
+    one_line,
+    required_matching_text,
+)
 from accounts.platforms.post_look import PostLook
 from accounts.platforms.tiktok import posts, publishing
 from accounts.platforms.tiktok.capabilities import CAPABILITIES, SCOPES, SETUP
@@ -65,7 +70,7 @@ class TikTok(OAuthPlatform):
                 external_id=open_id,
                 handle=username,
                 display_name=one_line(user.get("display_name")),
-                avatar_url=picture_url_or_empty(user.get("avatar_url")),
+                avatar_url=fetchable_picture_url_or_empty(user.get("avatar_url")),
                 profile_url=profile_url(username),
             ),
         )
@@ -73,7 +78,7 @@ class TikTok(OAuthPlatform):
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Adapter method that takes the next step at TikTok: announce or send the files, or ask for the status."""
         if progress.phase == "start":
-            posts.check_photo_urls(content, self.platform_setting("VERIFIED_PREFIX"))
+            posts.require_verified_photo_urls(content, self.platform_setting("VERIFIED_PREFIX"))
         return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress)
 
     def find_possibly_published_post(

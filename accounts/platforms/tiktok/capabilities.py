@@ -10,7 +10,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import utf16_length
-from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.operator_setup import ConnectionPrerequisites, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
@@ -102,7 +102,7 @@ CAPABILITIES = Capabilities(
 )
 
 # Source: developers.tiktok.com (Content Posting API: get started, content sharing guidelines, media transfer guide).
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {"oauth": "Their sign-in at TikTok."},
     (
         PlatformApplication(

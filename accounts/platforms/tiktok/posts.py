@@ -50,7 +50,7 @@ def fetch_creator_limits(api: Api) -> CreatorLimits:
     )
 
 
-def is_video_not_photos(content: Content) -> bool:
+def is_video_not_photos_or_raise(content: Content) -> bool:
     """Return whether the TikTok post is a video and not photos. Raises ContentRejected if it is neither."""
     kinds = {file.kind for file in content.media}
     if kinds == {"video"} and len(content.media) == 1:
@@ -70,7 +70,7 @@ def check_creator_limits(content: Content, creator: CreatorLimits) -> None:
         )
     milliseconds = content.media[0].duration_ms
     if (
-        is_video_not_photos(content)
+        is_video_not_photos_or_raise(content)
         and milliseconds
         and creator.longest_seconds
         and milliseconds > creator.longest_seconds * 1000
@@ -80,9 +80,9 @@ def check_creator_limits(content: Content, creator: CreatorLimits) -> None:
         )
 
 
-def check_photo_urls(content: Content, verified: str) -> None:
+def require_verified_photo_urls(content: Content, verified: str) -> None:
     """Check a TikTok post's photos: raise ConnectionUnavailable unless their URLs begin with one verified at TikTok."""
-    if is_video_not_photos(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
+    if is_video_not_photos_or_raise(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
         return
     raise ConnectionUnavailable(
         "TikTok fetches photos from addresses only that the operator has verified.",

@@ -21,7 +21,7 @@ from accounts.platforms.http.responses import UnreadableAnswer, required_matchin
 from accounts.platforms.tiktok import posts, status
 from accounts.platforms.tiktok.client import ERRORS, MINUTE_SECONDS, Api
 from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, State, UploadNotPublishedProof
-from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url, is_platform_upload_url
+from accounts.platforms.upload_addresses import decrypt_upload_url_or_none, encrypt_upload_url, is_platform_upload_url
 
 CHUNKS_PER_STEP = 4
 CHUNK_BYTES = 10_000_000
@@ -75,7 +75,7 @@ def check_creator_and_start_upload(api: Api, content: Content, progress: Progres
         creator = posts.fetch_creator_limits(api)
         posts.check_creator_limits(content, creator)
         following = {"username": creator.username, "announced": announced + 1}
-        if not posts.is_video_not_photos(content):
+        if not posts.is_video_not_photos_or_raise(content):
             return progress.with_next_step("create", {**following, "comment_disabled": creator.comment_disabled})
         publish_id, address = _announce(api, content, creator)
     sealed = encrypt_upload_url(address, key=content.key)
@@ -170,7 +170,7 @@ def _publish_id(answer: Mapping[str, Any]) -> str:
 
 
 def _upload_address(content: Content, state: State) -> str:
-    address = decrypt_upload_url(state["address"], key=content.key)
+    address = decrypt_upload_url_or_none(state["address"], key=content.key)
     if address is None:
         raise UploadUrlUnusable
     return address

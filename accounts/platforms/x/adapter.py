@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import one_line, picture_url_or_empty, required_matching_text
+from accounts.platforms.http.responses import fetchable_picture_url_or_empty, one_line, required_matching_text
 from accounts.platforms.types import Content, Grant, Identity, NotPublishedProof, Progress, Published
 from accounts.platforms.x import media, posts
 from accounts.platforms.x.capabilities import CAPABILITIES, SCOPES, SETUP
@@ -48,7 +48,7 @@ class X(OAuthPlatform):
             external_id=id_of(user),
             handle=username,
             display_name=one_line(user.get("name")),
-            avatar_url=picture_url_or_empty(user.get("profile_image_url")),
+            avatar_url=fetchable_picture_url_or_empty(user.get("profile_image_url")),
             profile_url=f"{SITE}/{username}",
         )
         return (identity,)

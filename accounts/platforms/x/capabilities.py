@@ -16,7 +16,7 @@ import re
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import URL_LENGTH, code_point_length, has_url_by_x_rules, x_weighted_length
-from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.operator_setup import ConnectionPrerequisites, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_schema
 from accounts.platforms.schemas import object_schema
@@ -111,7 +111,7 @@ CAPABILITIES = Capabilities(
     poll=POLL,
 )
 
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {"oauth": "Their sign-in at X."},
     (
         PlatformApplication(

@@ -25,7 +25,7 @@ from django.utils import timezone
 from accounts.platforms import polls
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
-from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
+from accounts.platforms.thread_option import check_thread_segments, thread_texts_including_first
 from accounts.platforms.types import Content, MissingFromListProof, NotPublishedProof, Progress, Published
 from accounts.platforms.x import media
 from accounts.platforms.x.capabilities import CAPABILITIES
@@ -78,7 +78,7 @@ def find_possibly_published_post(api: Api, content: Content, progress: Progress)
 
 def _body(content: Content, progress: Progress) -> dict[str, Any]:
     sent, state = progress.segments, progress.state
-    text = thread_segment_texts(content)[len(sent)]
+    text = thread_texts_including_first(content)[len(sent)]
     body: dict[str, Any] = {"text": text} if text.strip() else {}
     if sent:
         return {**body, "reply": {"in_reply_to_tweet_id": sent[-1]}}
@@ -107,7 +107,7 @@ def _after_refusal(api: Api, content: Content, progress: Progress, refused: XErr
 
 def _after_post(api: Api, content: Content, progress: Progress, post_id: str) -> Progress | Published:
     sent = (*progress.segments, post_id)
-    if len(sent) < len(thread_segment_texts(content)):
+    if len(sent) < len(thread_texts_including_first(content)):
         return replace(progress, segments=sent).with_next_step("create", progress.state)
     # X finds posts by id, so the URL stays valid if the user name changes.
     return Published(sent[0], f"{SITE}/{api.username}/status/{sent[0]}")
@@ -119,7 +119,7 @@ def _earlier_post_id(api: Api, content: Content, progress: Progress) -> str | No
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, SentWithoutAnswer.
     """
     sent, state = progress.segments, progress.state
-    text = thread_segment_texts(content)[len(sent)]
+    text = thread_texts_including_first(content)[len(sent)]
     parent, media_ids = (sent[-1], []) if sent else (None, sorted(state["media"]))
     with_poll = parent is None and polls.poll_in_options(content.options) is not None
     newer = {"since_id": parent} if parent else {"start_time": _start_time(state["since"])}

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop
 
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import object_or_empty, one_line, picture_url_or_empty
+from accounts.platforms.http.responses import fetchable_picture_url_or_empty, object_or_empty, one_line
 from accounts.platforms.post_look import PostLook
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, NotPublishedProof, Progress, Published
 from accounts.platforms.youtube import videos
@@ -95,6 +95,6 @@ def _identity(channel: Mapping[str, Any]) -> Identity:
         external_id=channel_id,
         handle=one_line(snippet.get("customUrl")).removeprefix("@") or title or channel_id,
         display_name=title,
-        avatar_url=picture_url_or_empty(picture.get("url")),
+        avatar_url=fetchable_picture_url_or_empty(picture.get("url")),
         profile_url=f"{SITE}/channel/{channel_id}",
     )

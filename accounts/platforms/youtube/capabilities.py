@@ -10,7 +10,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_noop
 
 from accounts.platforms.counting import utf8_length
-from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.operator_setup import ConnectionPrerequisites, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, MediaRules, TextRules, VideoRules
 
@@ -132,7 +132,7 @@ CAPABILITIES = Capabilities(
 
 # Sources: developers.google.com (youtube/v3/guides/quota_and_compliance_audits, youtube/v3/docs/videos/insert,
 # identity/protocols/oauth2) and support.google.com/cloud (OAuth app verification).
-SETUP = OperatorSetup(
+SETUP = ConnectionPrerequisites(
     {"oauth": "Their sign-in at Google, with an account that has a YouTube channel."},
     (
         PlatformApplication(

@@ -30,7 +30,7 @@ class UploadSessionExpired(Exception):
 
 
 @dataclass(frozen=True)
-class UploadState:
+class UploadProgress:
     """The progress of an upload to YouTube: how many bytes have arrived and, after the last byte, the video's id."""
 
     received: int
@@ -45,21 +45,21 @@ class UploadSession:
     address: str = field(repr=False)
     size_bytes: int
 
-    def query_progress(self) -> UploadState:
+    def query_progress(self) -> UploadProgress:
         """Ask YouTube how many bytes of the video's upload have arrived.
 
         Raises UploadSessionExpired, YouTubeError, NotSent, SentWithoutAnswer.
         """
         return self._put(b"", f"bytes */{self.size_bytes}", self.api.timeout_seconds)
 
-    def upload_piece(self, piece: bytes, start: int) -> UploadState:
+    def upload_piece(self, piece: bytes, start: int) -> UploadProgress:
         """Upload to YouTube the piece of a video's file that begins at byte `start`.
 
         Raises the same errors as `query_progress`.
         """
         return self._put(piece, f"bytes {start}-{start + len(piece) - 1}/{self.size_bytes}", PIECE_SECONDS)
 
-    def _put(self, piece: bytes, content_range: str, seconds: float) -> UploadState:
+    def _put(self, piece: bytes, content_range: str, seconds: float) -> UploadProgress:
         headers = {"Content-Range": content_range}
         try:
             response = self.api.send_to_url("PUT", self.address, headers=headers, data=piece, timeout=seconds)
@@ -68,14 +68,14 @@ class UploadSession:
                 raise UploadSessionExpired from error
             raise
         if response.status != 308:
-            return UploadState(self.size_bytes, id_of(json_object_or_none(response) or {}))
+            return UploadProgress(self.size_bytes, id_of(json_object_or_none(response) or {}))
         header = response.headers.get("Range")
         if not header:
-            return UploadState(0)
+            return UploadProgress(0)
         found = _RANGE.fullmatch(header)
         if found is None:
             raise UnreadableAnswer("The response does not say how much was received.")
-        return UploadState(min(int(found[1]) + 1, self.size_bytes))
+        return UploadProgress(min(int(found[1]) + 1, self.size_bytes))
 
 
 def open_session_and_return_url(api: Api, file: MediaFile, resource: Mapping[str, Any], params: Mapping[str, str]) -> str:

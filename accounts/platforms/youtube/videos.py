@@ -32,15 +32,15 @@ from accounts.platforms.types import (
     State,
     UploadNotPublishedProof,
 )
-from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url
+from accounts.platforms.upload_addresses import decrypt_upload_url_or_none, encrypt_upload_url
 from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC_PRIVACY, tags_length
 from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeError, items_of
 from accounts.platforms.youtube.thumbnails import fetch_thumbnail_and_mime_type, upload_thumbnail_from_url
 from accounts.platforms.youtube.upload_sessions import (
     PIECE_BYTES,
+    UploadProgress,
     UploadSession,
     UploadSessionExpired,
-    UploadState,
     open_session_and_return_url,
 )
 
@@ -71,7 +71,7 @@ def check_and_open_upload_session(api: Api, content: Content, progress: Progress
     with ERRORS.translating_content_errors(VIDEO_IN_ERROR_MESSAGES):
         address = open_session_and_return_url(api, content.media[0], _resource(content), {"notifySubscribers": notify})
     opened = {"session": encrypt_upload_url(address, key=content.key), "sessions": progress.state.get("sessions", 0) + 1}
-    return _next_step(content, progress, opened, UploadState(0))
+    return _next_step(content, progress, opened, UploadProgress(0))
 
 
 def upload_pieces_before_last(api: Api, content: Content, progress: Progress) -> Progress:
@@ -243,7 +243,7 @@ def _note(content: Content, state: State, status: Mapping[str, Any]) -> str:
 
 
 def _session(api: Api, content: Content, state: State) -> UploadSession:
-    address = decrypt_upload_url(state["session"], key=content.key)
+    address = decrypt_upload_url_or_none(state["session"], key=content.key)
     if address is None:
         raise UploadSessionExpired
     return UploadSession(api, address, content.media[0].size_bytes)
@@ -259,17 +259,17 @@ def _start_again(progress: Progress) -> Progress:
     return progress.with_next_step("start", {"sessions": progress.state["sessions"]})
 
 
-def _is_last_piece(file: MediaFile, uploaded: UploadState) -> bool:
+def _is_last_piece(file: MediaFile, uploaded: UploadProgress) -> bool:
     """Return whether the next publishing step uploads the last piece of a YouTube video, which creates the video."""
     return file.size_bytes - uploaded.received <= PIECE_BYTES
 
 
-def _check_advance(before: UploadState, after: UploadState) -> None:
+def _check_advance(before: UploadProgress, after: UploadProgress) -> None:
     if after.video_id is None and after.received <= before.received:
         raise Transient("YouTube keeps nothing of what it is sent.")
 
 
-def _next_step(content: Content, progress: Progress, state: State, uploaded: UploadState) -> Progress:
+def _next_step(content: Content, progress: Progress, state: State, uploaded: UploadProgress) -> Progress:
     """Return the step that continues publishing a YouTube video: upload more of it, set the thumbnail, or ask again."""
     if uploaded.video_id is None:
         return progress.with_next_step("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)

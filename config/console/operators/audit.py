@@ -27,13 +27,13 @@ MAX_SIGN_INS_READ = 200
 FAILED_SIGN_IN_RETENTION_TIER = "pro"  # failed sign-ins are stored for 90 days, since anybody can cause them
 
 
-def record_operator_sign_in(request: HttpRequest, user: User, *, by: str) -> None:
+def audit_and_count_operator_sign_in(request: HttpRequest, user: User, *, by: str) -> None:
     """Write the audit entry of an operator's successful sign-in, and count the sign-in in the metrics."""
     metrics.OPERATOR_SIGN_INS.labels("signed_in").inc()
     _record(_caller(request, user), SIGN_IN_OPERATION, user, metadata={"by": by})
 
 
-def record_failed_sign_in(request: HttpRequest, name: str, *, reason: str) -> None:
+def record_failed_operator_sign_in(request: HttpRequest, name: str, *, reason: str) -> None:
     """Record an operator's failed sign-in (wrong password or code) in the audit log, the metrics and the log."""
     metrics.OPERATOR_SIGN_INS.labels(reason).inc()
     user = User.objects.filter(username=name, is_staff=True).first()
@@ -50,7 +50,7 @@ def record_second_factor_change(request: HttpRequest, user: User, operation: str
     _record(_caller(request, user), operation, user)
 
 
-def failed_sign_in_count_since(user: User, since: datetime | None) -> int:
+def failed_sign_in_count_of_operator_since(user: User, since: datetime | None) -> int:
     """Read from the audit log how many sign-ins of an operator have failed since a given time, up to 1,000."""
     entries = AuditEntry.objects.filter(
         workspace_id="", operation=SIGN_IN_OPERATION, resource_id=user.pk, outcome=AuditEntry.Outcome.REFUSED

@@ -43,7 +43,7 @@ def remove_second_factor_and_sessions(name: str) -> bool:
     return removed > 0
 
 
-class UnusedSecondFactorsRule(ExpiredRowsRule):
+class UnconfirmedOrFormerSecondFactorsRule(ExpiredRowsRule):
     """Removal of unused second factors by retention: those of former operators, and those not confirmed within a day."""
 
     name = "second_factors"

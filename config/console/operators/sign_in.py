@@ -70,7 +70,7 @@ class PasswordStep(LoginView):
     def form_invalid(self, form: Any) -> HttpResponse:
         """Show an operator's sign-in form again; record a failure if the password was wrong, not if it was not checked."""
         if getattr(self.request, "sign_in_wait", None) == 0:
-            audit.record_failed_sign_in(self.request, form.cleaned_data["username"], reason="wrong_password")
+            audit.record_failed_operator_sign_in(self.request, form.cleaned_data["username"], reason="wrong_password")
         return super().form_invalid(form)
 
 
@@ -85,7 +85,7 @@ class CodeForm(forms.Form):
 
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
-class SecondFactorStep(FormView):
+class SecondFactorPageBase(FormView):
     """Base class of the sign-in pages that an operator sees after the right password."""
 
     form_class = CodeForm
@@ -107,7 +107,7 @@ class SecondFactorStep(FormView):
     def pending_session_data(self) -> dict[str, Any]:
         return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
-    def verify_and_consume_code(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
+    def verify_code_and_return_factor(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
         """Verify the code that an operator entered at sign-in, which uses it up; return the SecondFactor it is from.
 
         If the code is wrong, record a failed sign-in, add a form error, and return None.
@@ -119,14 +119,14 @@ class SecondFactorStep(FormView):
             if device and device.verify_token(form.cleaned_data["code"]):
                 return device
         if allowed:
-            audit.record_failed_sign_in(self.request, self.user.get_username(), reason="wrong_code")
+            audit.record_failed_operator_sign_in(self.request, self.user.get_username(), reason="wrong_code")
         else:
             problem = gettext("Too many wrong codes. Wait a while, then try again; the wait grows with each wrong code.")
         form.add_error("code", problem)
         return None
 
 
-class CodeStep(SecondFactorStep):
+class CodeStep(SecondFactorPageBase):
     """The second sign-in page of an operator in the console, which asks for an app's code or a recovery code."""
 
     template_name = "admin/second_factor.html"
@@ -139,7 +139,7 @@ class CodeStep(SecondFactorStep):
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
         next_page = self.pending_session_data["next"]
-        device = self.verify_and_consume_code(form, confirmed=True)
+        device = self.verify_code_and_return_factor(form, confirmed=True)
         if device is None:
             return self.form_invalid(form)
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
@@ -152,7 +152,7 @@ class CodeStep(SecondFactorStep):
         return HttpResponseRedirect(next_page)
 
 
-class SecondFactorSetUpStep(SecondFactorStep):
+class SecondFactorSetUpStep(SecondFactorPageBase):
     """The sign-in page for an operator who has no second factor yet: sets up the authenticator app, shows recovery codes."""
 
     template_name = "admin/second_factor_set_up.html"
@@ -173,7 +173,7 @@ class SecondFactorSetUpStep(SecondFactorStep):
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
         next_page = self.pending_session_data["next"]
-        device = self.verify_and_consume_code(form, confirmed=False, pk=self._device().pk)
+        device = self.verify_code_and_return_factor(form, confirmed=False, pk=self._device().pk)
         if device is None:
             return self.form_invalid(form)
         codes = device.mark_confirmed_and_issue_codes()
@@ -209,10 +209,10 @@ def _pending_user(request: HttpRequest) -> User | None:
 
 
 def _sign_in(request: HttpRequest, user: User, *, by: SignInMethod) -> None:
-    failures = audit.failed_sign_in_count_since(user, user.last_login)
+    failures = audit.failed_sign_in_count_of_operator_since(user, user.last_login)
     request.session.pop(PENDING_SESSION_KEY, None)
     sign_in_user(request, user, by=by, authenticated_at=timezone.now())
-    audit.record_operator_sign_in(request, user, by=by.value)
+    audit.audit_and_count_operator_sign_in(request, user, by=by.value)
     if failures:
         messages.warning(
             request,

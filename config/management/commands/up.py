@@ -17,7 +17,7 @@ from django.db import OperationalError, connections
 
 from config.checks import SETTINGS_TAG
 from config.jobs.models import Heartbeat
-from config.runtime.demo import DemoWorkspace, prepare_demo_workspace, print_welcome
+from config.runtime.demo import DemoWorkspace, create_or_find_demo_workspace_or_none, print_welcome
 from config.runtime.startup import (
     check_address_free,
     host_to_connect_to,
@@ -48,7 +48,7 @@ class Command(BaseCommand):
             base_url = _prepare_environment(host, port)
             supervisor = Supervisor(_children(host, port))
             for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, supervisor.request_stop)
+                signal.signal(number, supervisor.stop_or_kill_if_repeated)
             demo = self._prepare_database(base_url)
             try:
                 self._run(supervisor, demo, host=host_to_connect_to(host), port=port, base_url=base_url)
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         try:
             call_command("migrate", interactive=False, verbosity=0)
             Heartbeat.objects.all().delete()  # heartbeats of an earlier run would make this one ready too early
-            return None if settings.PRODUCTION else prepare_demo_workspace(base_url=base_url)
+            return None if settings.PRODUCTION else create_or_find_demo_workspace_or_none(base_url=base_url)
         except OperationalError as error:
             raise CommandError(f"The database is not available: {error}") from error
         finally:

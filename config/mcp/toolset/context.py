@@ -15,7 +15,7 @@ from accounts.selectors import page_of_accounts
 from agents.models import Agent
 from config.api.caller import AgentMode, Caller, require_access
 from config.mcp.answers import OUTSIDE_TEXT_NOTE, format_local_time
-from config.mcp.declaration import Tool, workspace_id_of
+from config.mcp.declaration import Tool, only_workspace_id_of_caller
 from config.mcp.toolset.usage import caps_left
 from workspaces.models import Workspace
 
@@ -31,7 +31,7 @@ MEDIA_KINDS = ("images", "gifs", "videos", "documents")
 
 def context(caller: Caller) -> dict[str, Any]:
     """Run the MCP tool context: what the caller needs to know before it plans; `missing_scopes` says what it may not know."""
-    workspace_id, now = workspace_id_of(caller), timezone.now()
+    workspace_id, now = only_workspace_id_of_caller(caller), timezone.now()
     require_access(caller, workspace_id, None, write=False)
     workspace = Workspace.objects.get(pk=workspace_id)
     zone = ZoneInfo(workspace.default_timezone)

@@ -7,7 +7,7 @@ from typing import Any
 from config.api.caller import AgentMode, Caller
 from config.api.serializers import StrictSerializer, shared_serializer_instance
 from config.mcp.answers import OUTSIDE_TEXT_NOTE
-from config.mcp.declaration import Tool, copy_of_serializer_field, workspace_id_of
+from config.mcp.declaration import Tool, copy_of_serializer_field, only_workspace_id_of_caller
 from media.serializers import DryRunMediaSerializer, MediaSerializer, UploadFromUrlSerializer
 from media.services import upload_media
 
@@ -24,7 +24,7 @@ class AddMediaArguments(StrictSerializer):
 def add_media(caller: Caller, **arguments: Any) -> dict[str, Any]:
     """Run the MCP tool add_media: fetch, scan and store a file. In dry_run mode, return only whether it is accepted."""
     dry_run = caller.mode == AgentMode.DRY_RUN
-    asset = upload_media(caller=caller, workspace_id=workspace_id_of(caller), dry_run=dry_run, **arguments)
+    asset = upload_media(caller=caller, workspace_id=only_workspace_id_of_caller(caller), dry_run=dry_run, **arguments)
     serializer = DryRunMediaSerializer if dry_run else MediaSerializer
     full = shared_serializer_instance(serializer).to_representation(asset)
     refused = {

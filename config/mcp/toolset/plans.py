@@ -17,7 +17,7 @@ from config.api.error_handlers import log_and_convert_to_api_error
 from config.api.errors import ApiError, ValidationFailed
 from config.api.serializers import StrictSerializer
 from config.mcp.answers import OUTSIDE_TEXT_NOTE, format_local_time, price_in_words
-from config.mcp.declaration import Tool, copy_of_serializer_field, workspace_id_of
+from config.mcp.declaration import Tool, copy_of_serializer_field, only_workspace_id_of_caller
 from config.mcp.json_schema import IdOrObjectField
 from config.mcp.toolset.posts import GROUP_OUTPUT_SCHEMA, post_group_answer, workspace_zone
 from posts.models import StoredPlan
@@ -33,7 +33,7 @@ from posts.serializers.requests import (
 from posts.services import make_and_store_plan
 from posts.states import GroupStatus
 from posts.stored_plan_requests import (
-    can_wait_for_publishing,
+    commit_can_wait_for_publishing,
     commit_plan_by_id,
     get_groups_in_order,
     request_to_plan_from_validated_fields,
@@ -116,7 +116,7 @@ class CommitPlanArguments(StrictSerializer):
 
 def plan_post(caller: Caller, **arguments: Any) -> dict[str, Any]:
     """Run the MCP tool plan_post: store the plan of a new post and return it; nothing is published or reserved."""
-    return _plan(caller, "posts.create", arguments, workspace_id=workspace_id_of(caller))
+    return _plan(caller, "posts.create", arguments, workspace_id=only_workspace_id_of_caller(caller))
 
 
 def plan_change(caller: Caller, post_group_id: str, change: str, **arguments: Any) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def commit_plan(caller: Caller, plan_id: str, wait: bool = False) -> dict[str, A
     if dry_run and committed.plan:
         done = "Nothing was done, because this agent may only try things. The plan could be committed as it is."
         return {**_plan_answer(stored), "dry_run": True, "next": done}
-    if wait and can_wait_for_publishing(stored):
+    if wait and commit_can_wait_for_publishing(stored):
         wait_until_committed_group_is_finished(stored)
     if stored.operation == "series.create":
         return {"series_id": (stored.result_ids or [None])[0], "plan_id": stored.id, "next": "Its posts are scheduled soon."}
@@ -150,7 +150,9 @@ def _plan(
     with _errors_in_terms_of_tools():
         request = _as_json(arguments)
         if "targets" in request:
-            request["targets"] = _targets_with_platforms(workspace_id or workspace_id_of(caller), request["targets"])
+            request["targets"] = _targets_with_platforms(
+                workspace_id or only_workspace_id_of_caller(caller), request["targets"]
+            )
         checked = validated_fields_of_request_to_plan(operation, request)
         planned = request_to_plan_from_validated_fields(operation, post_group_id, request, checked, workspace_id)
         return _plan_answer(make_and_store_plan(caller=caller, planned=planned))

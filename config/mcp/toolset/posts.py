@@ -11,7 +11,7 @@ from config.api import fields
 from config.api.caller import Caller
 from config.api.serializers import StrictSerializer
 from config.mcp.answers import OUTSIDE_TEXT_NOTE, format_local_time, price_in_words, shorten_text
-from config.mcp.declaration import Tool, workspace_id_of
+from config.mcp.declaration import Tool, only_workspace_id_of_caller
 from posts import selectors
 from posts.day_lists import scheduled_posts_of_day
 from posts.local_time import local_day_window
@@ -86,7 +86,7 @@ def find_posts(
     cursor: str | None = None,
 ) -> dict[str, Any]:
     """Run the MCP tool find_posts: return post groups, newest first, or those of a local day, earliest first."""
-    workspace_id = workspace_id_of(caller)
+    workspace_id = only_workspace_id_of_caller(caller)
     if date is None:
         page = selectors.search_posts(
             caller=caller, workspace_id=workspace_id, status=status, text=query, limit=PAGE_SIZE, cursor=cursor

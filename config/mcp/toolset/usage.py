@@ -9,13 +9,13 @@ from django.utils import timezone
 
 from agents.selectors import get_accessible_agent
 from billing.caps import SpendCapStatus
-from billing.selectors import agent_post_counts, agent_spend_cap_status, workspace_spend_cap_status
+from billing.selectors import agent_spend_cap_status, day_and_month_post_counts_of_agent, workspace_spend_cap_status
 from billing.serializers import AgentUsageSerializer, SpendCapSerializer, UsageSerializer
 from billing.usage_selectors import agent_month_usage, workspace_month_usage
 from config.api.caller import Caller
 from config.api.serializers import shared_serializer_instance
 from config.mcp.answers import price_in_words
-from config.mcp.declaration import Tool, workspace_id_of
+from config.mcp.declaration import Tool, only_workspace_id_of_caller
 
 
 def _spend_cap_json(cap: SpendCapStatus) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def caps_left(caller: Caller, workspace_id: str, at: datetime) -> dict[str, Any]
     own = agent_spend_cap_status(workspace_id=workspace_id, agent_id=caller.agent_id, at=at)
     agent, used = (
         get_accessible_agent(caller=caller, agent_id=caller.agent_id),
-        agent_post_counts(agent_id=caller.agent_id, at=at),
+        day_and_month_post_counts_of_agent(agent_id=caller.agent_id, at=at),
     )
     return {
         **caps,
@@ -50,7 +50,7 @@ def _left(cap: int | None, used: int) -> int | None:
 
 def usage(caller: Caller) -> dict[str, Any]:
     """Run the MCP tool usage: return the month's usage of the calling agent, or of the workspace for other callers."""
-    workspace_id, now = workspace_id_of(caller), timezone.now()
+    workspace_id, now = only_workspace_id_of_caller(caller), timezone.now()
     if caller.agent_id:
         used = agent_month_usage(caller=caller, agent_id=caller.agent_id, at=now)
     else:

@@ -20,7 +20,7 @@ from config.notices.channels.destinations import checked_destination
 from config.notices.channels.queue import discard_waiting_messages, queue_notice_messages
 from config.notices.models import ChannelKind, ChannelMessage, NoticeChannel
 from workspaces.models import Workspace
-from workspaces.services import MailMessage, lock_workspace, one_line_name
+from workspaces.services import MailMessage, lock_workspace, short_printable_name
 from workspaces.services.members import ADMIN_ROLES
 
 MAX_CHANNELS = 10  # of a workspace
@@ -162,7 +162,7 @@ def _save(channel: NoticeChannel) -> None:
 
 
 def _test_message(workspace: Workspace) -> MailMessage:
-    name = one_line_name(workspace.name)
+    name = short_printable_name(workspace.name)
     subject = gettext("A test notice of %(workspace)s") % {"workspace": name}
     page = reverse("notice-channels", kwargs={"workspace_id": workspace.pk})
     return MailMessage(

@@ -10,7 +10,7 @@ from typing import Any
 from accounts.platforms.counting import utf16_length
 from config.api.fields import Timestamp
 from config.notices.models import ChannelKind, ChannelMessage
-from workspaces.services import MailItem, MailMessage
+from workspaces.services import MailListItem, MailMessage
 
 MAX_SLACK_TITLE, MAX_SLACK_TEXT, MAX_SLACK_LABEL = 150, 3000, 75
 MAX_TELEGRAM_TEXT = 4096  # in UTF-16 code units
@@ -45,7 +45,7 @@ def webhook_event_name(queued: ChannelMessage) -> str:
     return f"notice.{queued.notice_kind or TEST_EVENT}"
 
 
-def _webhook_item(item: MailItem) -> dict[str, str | None]:
+def _webhook_item(item: MailListItem) -> dict[str, str | None]:
     return {
         "text": item.text,
         "detail": item.detail or None,
@@ -106,7 +106,7 @@ def _telegram_body(message: MailMessage) -> dict[str, Any]:
     }
 
 
-def _telegram_line(item: MailItem, beginning: str) -> str:
+def _telegram_line(item: MailListItem, beginning: str) -> str:
     return f"{beginning}{item.text}" + (f"\n{item.detail}" if item.detail else "")
 
 

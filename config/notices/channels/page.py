@@ -15,7 +15,13 @@ from config.api.errors import ApiError
 from config.notices.channels import changes
 from config.notices.channels.destinations import DESTINATION_FIELDS
 from config.notices.models import ChannelKind, NoticeChannel, NoticeKind
-from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
+from workspaces.workspace_page import (
+    WorkspacePage,
+    add_api_error_to_form,
+    record_refused_write,
+    run_once_per_submission,
+    workspace_page,
+)
 
 PAGE = "notice-channels"
 _SECRET = {"autocomplete": "off", "spellcheck": "false"}
@@ -83,7 +89,7 @@ def add_channel(page: WorkspacePage, kind: str) -> HttpResponse:
     named = {name: form.cleaned_data[name] for name in ("name", "language", "notice_kinds")}
     about = {"caller": page.caller, "workspace_id": page.workspace.id, "kind": chosen, "destination": given, **named}
     try:
-        submit_once(page, "notice_channels.create", lambda: changes.add_channel(**about))
+        run_once_per_submission(page, "notice_channels.create", lambda: changes.add_channel(**about))
     except ApiError as error:
         record_refused_write(page, "notice_channels.create", error)
         add_api_error_to_form(form, error)

@@ -19,7 +19,7 @@ from django.utils.translation import override
 from auditlog.services import record_entry
 from config.api.caller import WorkspaceStatus, system_caller
 from config.db.encryption import SealedValueError
-from config.jobs.backoff import retry_pause_from_list
+from config.jobs.backoff import retry_pause_from_list_or_none
 from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from config.notices.channels.answers import AttemptResult, MessageVerdict, result_of_attempt
@@ -119,7 +119,7 @@ def build_request_or_result(
     return DeliveryRequest(url, body, headers)
 
 
-def record_outcome(message: ChannelMessage, outcome: AttemptOutcome | AttemptResult) -> None:
+def record_outcome_and_pause_refused_channel(message: ChannelMessage, outcome: AttemptOutcome | AttemptResult) -> None:
     """Save in the queue what became of a claimed channel message: sent, tried again later, or given up.
 
     A channel that refuses it for good is paused. It is locked before its messages, as by those who pause and remove it.
@@ -151,7 +151,7 @@ def _lock_in_order(messages: QuerySet[ChannelMessage]) -> None:
 
 def _retry_later(message: ChannelMessage, result: AttemptResult) -> None:
     retry_after = min(result.retry_after, MAX_RETRY_AFTER_SECONDS)
-    pause = retry_pause_from_list(settings.WEBHOOK_RETRY_SCHEDULE, message.attempts, retry_after=retry_after)
+    pause = retry_pause_from_list_or_none(settings.WEBHOOK_RETRY_SCHEDULE, message.attempts, retry_after=retry_after)
     reason = result.reason[:MAX_REASON]
     if pause is None:
         _finish(message, last_error=reason)

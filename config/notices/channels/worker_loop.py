@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from config.jobs.fair_shares import FairShares, JobSlotLimits
+from config.jobs.fair_shares import ConcurrentJobLimits, FairShares
 from config.notices.channels.answers import AttemptResult
 from config.notices.channels.queue import (
     CHANNELS_LOOP,
@@ -12,19 +12,19 @@ from config.notices.channels.queue import (
     claim_messages,
     get_or_create_secrets_for_messages,
     increment_attempt_counts,
-    record_outcome,
+    record_outcome_and_pause_refused_channel,
 )
 from config.notices.models import ChannelMessage
 from webhooks.sender import AttemptOutcome, DeliveryRequest
-from webhooks.sending_loop import SendingLoop
+from webhooks.sending_loop import HttpSendingLoop
 
 # Slow workspaces, new ones included, together use half of the slots, so those whose receivers answer find free ones.
-SHARES = JobSlotLimits(slots=256, quick=16, slow=4, slow_together=128)
+SHARES = ConcurrentJobLimits(slots=256, quick=16, slow=4, slow_together=128)
 MAX_QUICK_CLAIMS = 32  # messages per claim, for quick workspaces
 MAX_SLOW_CLAIMS = 16
 
 
-class NoticeChannelsLoop(SendingLoop[ChannelMessage, AttemptResult]):
+class NoticeChannelsLoop(HttpSendingLoop[ChannelMessage, AttemptResult]):
     """The worker loop of messages to notice channels, with a fair share for each workspace."""
 
     name = CHANNELS_LOOP
@@ -39,10 +39,10 @@ class NoticeChannelsLoop(SendingLoop[ChannelMessage, AttemptResult]):
         limit = min(MAX_QUICK_CLAIMS, free, sum(quick_slots.values()))
         quick = claim_messages(messages.filter(channel__workspace__in=quick_slots), limit=limit)
         limit = min(MAX_SLOW_CLAIMS, free - len(quick), self._shares.free_slow_job_slots)
-        others = messages.exclude(channel__workspace__in=self._shares.quick_or_full_holders())
+        others = messages.exclude(channel__workspace__in=self._shares.holders_excluded_from_slow_claims())
         return quick + claim_messages(others, limit=limit)
 
-    def holder_key(self, row: ChannelMessage) -> str:
+    def fair_share_key(self, row: ChannelMessage) -> str:
         return row.channel.workspace_id
 
     def build_request_preparer(
@@ -54,5 +54,5 @@ class NoticeChannelsLoop(SendingLoop[ChannelMessage, AttemptResult]):
 
     def save_outcomes(self, outcomes: Sequence[tuple[ChannelMessage, AttemptOutcome | AttemptResult]]) -> Sequence[object]:
         for message, outcome in outcomes:
-            record_outcome(message, outcome)
+            record_outcome_and_pause_refused_channel(message, outcome)
         return outcomes

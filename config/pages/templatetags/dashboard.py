@@ -20,7 +20,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from heroicons.templatetags.heroicons import heroicon_outline
 
-from config.pages.language import format_date, format_money
+from config.pages.language import format_date, format_us_dollars
 from config.pages.navigation import all_dashboard_pages
 from config.pages.sentences import translated_message
 
@@ -100,7 +100,7 @@ def _time_element(moment: datetime, shown: str) -> SafeString:
 
 
 @register.filter(expects_localtime=True)
-def local_date(at: date | datetime, pattern: str) -> str:
+def localized_date(at: date | datetime, pattern: str) -> str:
     """Template filter: return a date or time by one of Django's patterns, in the order and words of the page's language."""
     return format_date(at, pattern)
 
@@ -108,7 +108,7 @@ def local_date(at: date | datetime, pattern: str) -> str:
 @register.filter
 def money(cents: int | None) -> str:
     """Template filter: format cents as US dollars in the language of the page, such as $1,234.50 and 1.234,50 $."""
-    return "–" if cents is None else format_money(cents)
+    return "–" if cents is None else format_us_dollars(cents)
 
 
 @register.simple_tag

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from posts.services.after_restore import RestoreReport, build_restore_report, mark_possibly_published_unconfirmed
+from posts.services.after_restore import RestoredDatabaseReport, build_restore_report, mark_possibly_published_unconfirmed
 
 
 class Command(BaseCommand):
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         elif found.possibly_published:
             self.stdout.write("Nothing was changed. With --apply they become unconfirmed and are not sent again.")
 
-    def _report(self, found: RestoreReport, until: datetime) -> None:
+    def _report(self, found: RestoredDatabaseReport, until: datetime) -> None:
         since = f"{found.database_time:%F %T} UTC (its last audit entry)" if found.database_time else "an unknown time"
         self.stdout.write(f"The database is from {since}. May have been published since, until {until:%F %T} UTC:")
         for platform, count in found.possibly_published.items():

@@ -34,7 +34,7 @@ def test_platforms_without_required_settings_have_no_application(name: str, sett
     settings.PLATFORM_SETTINGS = {}
     made = get_adapter(name)
     for method in made.methods:
-        assert bool(made.setup.applications_for_method(method)) is (made.unavailable_reason(method) is not None)
+        assert bool(made.setup.required_applications_for_method(method)) is (made.unavailable_reason(method) is not None)
 
 
 @every_application

@@ -15,7 +15,7 @@ from tests.posts.dashboard.dashboard import Dashboard, words
 from tests.posts.dashboard.offers import offer_on, undo
 from tests.posts.dashboard.test_calendar_moves import move
 from tests.posts.dashboard.test_chosen_posts import confirm
-from tests.posts.dashboard.test_queue_pages import confirm as confirm_queue_change
+from tests.posts.dashboard.test_queue_pages import confirm as commit_queue_change
 from tests.posts.dashboard.test_queue_pages import preview as preview_queue_change
 from tests.posts.rows import TOMORROW, create
 from workspaces.models import Member, User, Workspace
@@ -137,7 +137,7 @@ def test_posts_of_a_queue_that_are_moved_wait(
 
     shown = preview_queue_change(pages, account, action="move", days="1")
     assert preview in words(shown)
-    answer = confirm_queue_change(pages, account, shown)
+    answer = commit_queue_change(pages, account, shown)
     assert moved in words(answer)
     assert set(PostGroup.objects.values_list("status", flat=True)) == {"pending_confirmation"}
     assert undone in words(pages.http.post(offer_on(answer), follow=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from billing.caps import utc_month_of
+from billing.caps import first_day_of_utc_month
 from billing.models import MonthCounter
 from tests.factories import AccountFactory
 from tests.posts.dashboard.dashboard import Dashboard, words
@@ -53,7 +53,7 @@ def test_the_check_counts_an_account_in_the_month_of_its_own_time(
     dashboard: Dashboard, workspace: Workspace, own_time: str, refused: bool
 ) -> None:
     Workspace.objects.update(free_monthly_credit_cents=10)
-    MonthCounter.objects.create(holder_id=workspace.id, month=utc_month_of(timezone.now()), settled_cents=10)
+    MonthCounter.objects.create(holder_id=workspace.id, month=first_day_of_utc_month(timezone.now()), settled_cents=10)
     real = AccountFactory(workspace=workspace, sandbox=False, platform="bluesky")
 
     part = dashboard.compose("check", real, text="Hello", live=True, **{f"time-{real.id}-when": own_time})

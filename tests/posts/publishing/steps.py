@@ -13,7 +13,7 @@ from posts.models import PostTarget
 from posts.publishing.attempts import Attempt, claim_targets
 from posts.publishing.decision import decide
 from posts.publishing.decision_types import Decision, Fact, Wait
-from posts.publishing.outcomes import ClaimLost, record_decision, write_step_beginnings
+from posts.publishing.outcomes import ClaimLost, record_decision, write_step_beginnings_if_claims_valid
 from posts.states import Certainty
 
 
@@ -30,7 +30,7 @@ def begin(target: PostTarget) -> None:
         attempt.worker_losses = target.worker_losses
     else:
         attempt.increment_counts()
-    if not write_step_beginnings([attempt])[0]:
+    if not write_step_beginnings_if_claims_valid([attempt])[0]:
         raise ClaimLost
 
 

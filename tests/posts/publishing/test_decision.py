@@ -23,7 +23,7 @@ from posts.publishing.decision_types import (
     AttemptBegins,
     Fact,
     Finish,
-    PostNotFound,
+    PostNotFoundInSearch,
     Retry,
     TakeStep,
     TargetProblem,
@@ -70,7 +70,7 @@ STOPPED = TargetProblem("SCHEDULE_MISSED", "Too late.", "Retry.")
         # A person's request to send the post again counts for one attempt.
         (
             replace(DOUBTED, attempt=2, attempts_left=False),
-            PostNotFound(error=LOST),
+            PostNotFoundInSearch(error=LOST),
             "unconfirmed",
         ),
         (replace(ACCEPTED, certainty=Certainty.MAYBE_SENT, retry_safety="verifiable"), STOPPED, "unconfirmed"),
@@ -127,11 +127,11 @@ def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
         (FIRST, TokensRenewed(NOON), Wait(NOON, Certainty.NOT_SENT, unanswered=False)),
         (FIRST, Progress("poll", accepted=True), TakeStep(Certainty.SENT, Progress("poll", accepted=True))),
         (FIRST, Progress("wait", ready_at=NOON), Wait(NOON, Certainty.NOT_SENT, Progress("wait", ready_at=NOON))),
-        (DOUBTED, PostNotFound(), TakeStep(Certainty.DISPROVED, sends_again=True)),
-        (DOUBTED, PostNotFound(NOON), Wait(NOON, Certainty.MAYBE_SENT, unanswered=True)),
+        (DOUBTED, PostNotFoundInSearch(), TakeStep(Certainty.DISPROVED, sends_again=True)),
+        (DOUBTED, PostNotFoundInSearch(NOON), Wait(NOON, Certainty.MAYBE_SENT, unanswered=True)),
         (
             DOUBTED,
-            PostNotFound(error=LOST),
+            PostNotFoundInSearch(error=LOST),
             TakeStep(Certainty.MAYBE_SENT, sends_again=True),
         ),
         (DOUBTED, TokensRenewed(), TakeStep(Certainty.MAYBE_SENT, unanswered=True)),

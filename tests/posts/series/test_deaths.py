@@ -19,7 +19,7 @@ from accounts.models import ConnectedAccount
 from billing.selectors import find_wrong_month_counters
 from posts.models import PostGroup, PostTarget, Series, SeriesOccurrence
 from posts.publishing.attempts import LEASE as PUBLISHING_LEASE
-from posts.services.series_occurrences import LEASE, claim_due_series, process_claimed_series
+from posts.services.series_occurrences import LEASE, apply_changes_of_claimed_series, claim_due_series
 from posts.states import Certainty
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
@@ -131,7 +131,7 @@ def test_worker_that_lost_its_claim_makes_nothing(api: ApiClient, account: Conne
     clock.shift(LEASE)
     run_series_loop()
 
-    process_claimed_series(slow)
+    apply_changes_of_claimed_series(slow)
 
     assert PostGroup.objects.count() == Series.objects.get().made == 7
 
@@ -141,7 +141,7 @@ def test_change_during_a_pass_stops_the_worker(api: ApiClient, account: Connecte
     [claimed] = claim_due_series(1)
     change(api, series, status="paused")
 
-    process_claimed_series(claimed)
+    apply_changes_of_claimed_series(claimed)
 
     assert not PostGroup.objects.exists()
 

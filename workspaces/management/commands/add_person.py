@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from workspaces import selectors
 from workspaces.models import User
 from workspaces.services import is_sign_in_by_email_offered
-from workspaces.sign_in.oidc_claims import normalize_email
+from workspaces.sign_in.oidc_claims import normalized_email_or_empty
 
 
 class Command(BaseCommand):
@@ -24,7 +24,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, email: str, name: str, **options: Any) -> None:
         if not is_sign_in_by_email_offered():
             raise CommandError("Set EMAIL_URL first, and with OIDC_ISSUER also SIGN_IN_BY_EMAIL=true.")
-        address = normalize_email(email)
+        address = normalized_email_or_empty(email)
         if not address:
             raise CommandError("This is not a valid e-mail address.")
         existing = selectors.user_who_signs_in_by_email(email=address)
