@@ -18,7 +18,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from config.api.caller import Caller, require_access
-from config.api.paging import Page, decode_earliest_first_cursor_or_none, page_of_rows_earliest_first
+from config.api.paging import Page, build_page_of_read_rows_earliest_first, decode_earliest_first_cursor_or_none
 from config.db.fast_read import (
     convert_columns_in_place,
     converters_of,
@@ -76,7 +76,7 @@ def scheduled_posts_of_day(
     params += [_stored_time(after[0]), after[1]] if after else []
     sql = _page_of_day_sql(tuple(filters), first_page=after is None)
     rows = read_post_summaries_by_sql(sql, [*params, limit + 1], order="page.scheduled_at, page.id", with_times=False)
-    return page_of_rows_earliest_first(rows, field="scheduled_at", limit=limit)
+    return build_page_of_read_rows_earliest_first(rows, field="scheduled_at", limit=limit)
 
 
 @cache

@@ -107,7 +107,7 @@ def target_cost_cents(status: str, price_cents: int) -> int:
 FREED_SLOT_STATUSES = (TargetStatus.FAILED, TargetStatus.CANCELLED)
 
 
-class ScheduledTarget(Protocol):
+class TargetStatusAndTime(Protocol):
     """The columns of a post target from which the time shown for its group is computed: its status and scheduled time."""
 
     @property
@@ -117,7 +117,7 @@ class ScheduledTarget(Protocol):
     def scheduled_at(self) -> datetime | None: ...
 
 
-def shown_scheduled_at_or_none(targets: Iterable[ScheduledTarget]) -> datetime | None:
+def shown_scheduled_at_or_none(targets: Iterable[TargetStatusAndTime]) -> datetime | None:
     """Return, by the statuses of its targets, which time a post group shows: the earliest of the unfinished targets.
 
     If all are finished, that of those not cancelled, and if all are cancelled, of all. None if none of them has a time.

@@ -32,7 +32,7 @@ class Platform:
 
     An instance has no state and can be used by several threads at once. Methods raise only the errors of
     accounts/platforms/errors.py. An adapter implements those of its `methods` of connection: `connect_with_credentials`
-    for credentials, `begin_oauth` and `exchange_code` for oauth.
+    for credentials, `begin_oauth` and `exchange_code_for_accounts` for oauth.
     """
 
     name: ClassVar[str]
@@ -83,7 +83,9 @@ class Platform:
         """
         raise ConnectionUnavailable("This platform has no OAuth.")
 
-    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code_for_accounts(
+        self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]
+    ) -> tuple[AuthorizedAccount, ...]:
         """Base method of adapters: exchange an OAuth code for connections to all accounts to which the owner gave access.
 
         These may be pages, boards or channels. The owner chooses if there are several. Raises CredentialsRejected (an invalid
@@ -127,7 +129,7 @@ class Platform:
         """
         raise ConnectionUnavailable("This platform cannot be published to.")
 
-    def find_possibly_published_post(
+    def find_or_rule_out_published_post(
         self, grant: Grant, content: Content, progress: Progress
     ) -> Progress | Published | NotPublishedProof:
         """Base method of adapters: ask whether an earlier attempt published the post; raises OutcomeUnknown by default.

@@ -62,7 +62,7 @@ def option_media_issues(
     return issues
 
 
-def check_options_against_media(content: Content, rules: Iterable[OptionMediaRule]) -> None:
+def raise_if_options_do_not_fit_media(content: Content, rules: Iterable[OptionMediaRule]) -> None:
     """Raise ContentRejected just before a post is published if one of its options does not go with its media.
 
     Validation reports the same issues when the post is created, but rules may have changed since then.

@@ -238,7 +238,7 @@ class Progress:
     """Dataclass of the stored progress of publishing: the adapter's next step, and the data that this step needs.
 
     `phase` names the next step. `state` is read only by the adapter (ids and frozen records, never bytes). `ready_at`
-    postpones the step. A phase in the platform's `irreversible` is repeated only if `find_possibly_published_post` allows it.
+    postpones the step. An `irreversible` phase is repeated only if `find_or_rule_out_published_post` allows it.
 
     `segments` are the platform's references to a thread's published posts, in order; with any, publishing never begins again
     at the first post. `accepted`: only the platform can still reject the post. `published` is the published post, if only a

@@ -134,7 +134,9 @@ def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAcc
         raise OAuthStateInvalid()
     try:
         stored = attempt.stored or {}
-        opened = get_adapter(attempt.platform).exchange_code(code=code, redirect_uri=attempt.redirect_uri, stored=stored)
+        opened = get_adapter(attempt.platform).exchange_code_for_accounts(
+            code=code, redirect_uri=attempt.redirect_uri, stored=stored
+        )
         if not opened:
             raise CredentialsRejected(gettext_noop("This login opens no account that can be connected."))
     except Transient as error:

@@ -89,7 +89,7 @@ def paginate_earliest_first(queryset: QuerySet[Row], *, field: str, limit: int, 
     if after := decode_earliest_first_cursor_or_none(cursor, queryset.model):
         at, pk = after
         queryset = queryset.filter(Q(**{f"{field}__gt": at}) | Q(**{field: at, "pk__gt": pk}))
-    return page_of_rows_earliest_first(list(queryset.order_by(field, "pk")[: limit + 1]), field=field, limit=limit)
+    return build_page_of_read_rows_earliest_first(list(queryset.order_by(field, "pk")[: limit + 1]), field=field, limit=limit)
 
 
 def decode_earliest_first_cursor_or_none(cursor: str | None, model: type[Model]) -> tuple[datetime, str] | None:
@@ -106,7 +106,7 @@ def decode_earliest_first_cursor_or_none(cursor: str | None, model: type[Model])
     return at, pk
 
 
-def page_of_rows_earliest_first(rows: list[Item], *, field: str, limit: int) -> Page[Item]:
+def build_page_of_read_rows_earliest_first(rows: list[Item], *, field: str, limit: int) -> Page[Item]:
     """Make the page of a list from rows sorted by a time field and by `id`, with the cursor of the next page.
 
     `rows` holds up to `limit` + 1 rows: one more than the page shows if another page follows.

@@ -22,7 +22,7 @@ from media.links import signed_preview_url
 from posts.attached_media import existing_workspace_assets_by_id
 from posts.calendar_posts import CalendarPost
 from posts.dashboard.account_marks import AccountMarks
-from posts.services.changes import ChangeableTarget, is_changeable
+from posts.services.changes import ChangeableTarget, is_unattempted_target
 from posts.states import GROUP_STATUSES_NEEDING_A_PERSON, UNFINISHED_GROUP_STATUSES, GroupStatus, TargetStatus
 from posts.tags import distinct_tags_in_text
 from workspaces.workspace_page import WorkspacePage
@@ -134,7 +134,7 @@ def reason_not_to_move(page: WorkspacePage, status: str, targets: Sequence[Targe
     """Return why a person cannot move the targets of a calendar entry; an empty string if they can be moved."""
     if not page.may_write:
         return str(READ_ONLY_REASON)
-    if status in UNFINISHED_GROUP_STATUSES and targets and all(map(is_changeable, targets)):
+    if status in UNFINISHED_GROUP_STATUSES and targets and all(map(is_unattempted_target, targets)):
         return "" if targets[0].scheduled_at else _("It has no time yet. Open it to schedule it.")
     if status in (GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED):
         return _("It was already sent. Open the post to see what can be done.")

@@ -18,7 +18,7 @@ from posts.dashboard.approval_words import count_needing_approval_if_moved, move
 from posts.dashboard.calendar_entries import reason_not_to_move, targets_at_moment
 from posts.dashboard.calendar_slots import is_coming_slot_of_account
 from posts.dashboard.forms import ScheduleForm
-from posts.dashboard.inputs import get_post_group_of_workspace, zoned_moment_or_none
+from posts.dashboard.inputs import get_post_group_of_workspace, parse_iso_moment_with_zone_or_none
 from posts.dashboard.undo_offers import undo_offer_of_move
 from posts.models import PostGroup, PostTarget
 from posts.services.target_moves import TargetTime, edit_that_moves_targets, targets_that_keep_their_times
@@ -61,7 +61,7 @@ def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 def _moment_of_address(page: WorkspacePage) -> datetime:
-    moment = zoned_moment_or_none(page.request.GET.get(ENTRY_TIME_PARAMETER, ""))
+    moment = parse_iso_moment_with_zone_or_none(page.request.GET.get(ENTRY_TIME_PARAMETER, ""))
     if moment is None:
         raise NotFound()
     return moment

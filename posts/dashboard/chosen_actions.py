@@ -29,7 +29,7 @@ from posts.dashboard.undo_offers import (
 from posts.models import PostGroup
 from posts.plan import Plan
 from posts.services.cancel import plan_cancel
-from posts.services.changes import is_changeable
+from posts.services.changes import is_unattempted_target
 from posts.services.review import plan_confirm
 from posts.services.target_moves import TargetTime, target_inputs_with_times
 from posts.services.update import plan_update
@@ -118,7 +118,7 @@ def _approval(page: WorkspacePage, group: PostGroup, move: TimeShift) -> Prepare
 
 
 def _moving(page: WorkspacePage, group: PostGroup, move: TimeShift) -> PreparedAction:
-    moved = [each for each in group.targets.all() if is_changeable(each)]
+    moved = [each for each in group.targets.all() if is_unattempted_target(each)]
     if not moved:
         raise PageRefusal(_("It is being published, or it is finished."))
     times = {each.account_id: each.scheduled_at for each in moved if each.scheduled_at}

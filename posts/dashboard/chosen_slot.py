@@ -13,7 +13,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform_label
 from posts.content import PostInput
 from posts.dashboard.calendar_slots import is_coming_slot_of_account, slot_query_value
-from posts.dashboard.inputs import zoned_moment_or_none
+from posts.dashboard.inputs import parse_iso_moment_with_zone_or_none
 from posts.slot_choice import taken_slots
 
 SLOT_FIELD, TAKES_SLOT_FIELD = "slot", "takes_slot"
@@ -33,7 +33,10 @@ class ChosenSlot:
     ) -> ChosenSlot | None:
         """Return the chosen slot that the address or the form of the composer names; None if it names none."""
         account_id, _, written = (fields.get(SLOT_FIELD, "") if fields else "").partition("@")
-        account, at = next((each for each in accounts if each.id == account_id), None), zoned_moment_or_none(written)
+        account, at = (
+            next((each for each in accounts if each.id == account_id), None),
+            parse_iso_moment_with_zone_or_none(written),
+        )
         if fields is None or account is None or at is None:
             return None
         return cls(account, at, TAKES_SLOT_FIELD in fields or not submitted)

@@ -40,7 +40,7 @@ def normalize_newlines_and_nul(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\0", "")
 
 
-def zoned_moment_or_none(text: str) -> datetime | None:
+def parse_iso_moment_with_zone_or_none(text: str) -> datetime | None:
     """Return the moment in the input of a dashboard page, ISO 8601 with a zone; None if it is missing or invalid."""
     try:
         moment = parse_datetime(text[:40])

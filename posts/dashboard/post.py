@@ -31,7 +31,7 @@ from posts.dashboard.undo_offers import (
 )
 from posts.models import PostGroup, PostTarget
 from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
-from posts.services.changes import is_changeable, is_pending_and_unclaimed
+from posts.services.changes import is_pending_and_unclaimed, is_unattempted_target
 from posts.states import (
     CANCELLABLE_GROUP_STATUSES,
     GROUP_STATUSES_WITH_RETRIES,
@@ -197,7 +197,9 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     begins = _begins_soon(group, unstarted)
     runs = group.status == GroupStatus.PUBLISHING and not UNFINISHED_TARGET_STATUSES.isdisjoint(states)
     # The form moves the targets that have no time of their own.
-    movable = page.may_write and any(is_changeable(each) and each.scheduled_at == group.scheduled_at for each in unstarted)
+    movable = page.may_write and any(
+        is_unattempted_target(each) and each.scheduled_at == group.scheduled_at for each in unstarted
+    )
     released = group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING) and group.scheduled_at is not None
     return {
         "runs": runs and not begins,

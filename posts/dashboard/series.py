@@ -16,7 +16,7 @@ from config.pages.sentences import PageRefusal, error_sentences
 from posts import selectors, series_selectors
 from posts.dashboard.account_marks import AccountMarks
 from posts.dashboard.copied_content import request_fields_to_copy_post
-from posts.dashboard.inputs import get_post_group_of_workspace, validated_page_input, zoned_moment_or_none
+from posts.dashboard.inputs import get_post_group_of_workspace, parse_iso_moment_with_zone_or_none, validated_page_input
 from posts.dashboard.series_form import SeriesForm, initial_of_new_series, initial_of_series
 from posts.dashboard.series_preview import monthly_prices, shown_next_posts_of_series
 from posts.dashboard.series_rule import rule_in_words
@@ -177,7 +177,7 @@ def end_series_and_cancel_posts(page: WorkspacePage, series_id: str) -> HttpResp
 def skip_post_of_series(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard action that leaves out one post of a series."""
     series = _series_of_workspace(page, series_id)
-    at = zoned_moment_or_none(page.request.POST.get("at", ""))
+    at = parse_iso_moment_with_zone_or_none(page.request.POST.get("at", ""))
     if at is None:
         raise PageRefusal(_("Choose a post of the series."))
     cancel_or_edit_scheduled_posts(skip_occurrence(caller=page.caller, series_id=series.id, at=at))

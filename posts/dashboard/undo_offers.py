@@ -18,7 +18,7 @@ from django.utils.dateparse import parse_datetime
 
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange
-from posts.services.changes import is_changeable
+from posts.services.changes import is_unattempted_target
 from posts.services.preferences import skips_undo_delay
 from posts.services.take_back_retry import state_before_retry
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
@@ -102,7 +102,7 @@ def undo_offer_of_retry(change: GroupChange) -> UndoOffer:
 
 def undo_offer_of_deletion_or_none(before: PostGroup) -> UndoOffer | None:
     """Return how to undo that a post was deleted or cancelled; None if publishing it had begun."""
-    if before.status not in CANCELLABLE_GROUP_STATUSES or not all(map(is_changeable, before.targets.all())):
+    if before.status not in CANCELLABLE_GROUP_STATUSES or not all(map(is_unattempted_target, before.targets.all())):
         return None
     cancelled_at = PostGroup.objects.values_list("finished_at", flat=True).get(pk=before.id)
     return UndoOffer("delete", before.id, at=cancelled_at.isoformat() if cancelled_at else "", status=before.status)

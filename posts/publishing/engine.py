@@ -187,7 +187,7 @@ def _search(attempt: Attempt) -> Fact:
     unsettled_until = settled_at if settled_at > now else None
     unexpected = errors.Transient("The service failed while it searched for the post.")
     step = attempt.grant, attempt.content, attempt.progress
-    found = _answer_or_error(lambda: attempt.adapter.find_possibly_published_post(*step), unexpected)
+    found = _answer_or_error(lambda: attempt.adapter.find_or_rule_out_published_post(*step), unexpected)
     if isinstance(found, errors.OutcomeUnknown):
         return PostNotFoundInSearch(unsettled_until, found)
     if isinstance(found, NotPublishedProof):

@@ -71,7 +71,7 @@ def is_pending_and_unclaimed(target: ChangeableTarget) -> bool:
     return target.status == TargetStatus.PENDING and not (target.lease_until and target.lease_until > timezone.now())
 
 
-def is_changeable(target: ChangeableTarget) -> bool:
+def is_unattempted_target(target: ChangeableTarget) -> bool:
     """Return whether the content and the time of a target can be changed: nothing was ever sent for it."""
     return is_pending_and_unclaimed(target) and not target.attempts
 

@@ -29,7 +29,7 @@ from posts.errors import prefixing_error_fields
 from posts.models import PostGroup, PostTarget, StoredPlan
 from posts.plan import Plan
 from posts.plan_building import WRITE_SCOPES
-from posts.services.changes import is_changeable
+from posts.services.changes import is_unattempted_target
 from posts.services.commit import plan_and_commit
 from posts.services.stored_plans import get_stored_plan
 from posts.services.target_moves import TargetTime, edit_that_moves_targets, target_inputs_with_times
@@ -73,7 +73,7 @@ class RequestedQueueChange:
             monday + timedelta(days=DAYS_OF_WEEK), zone
         )
 
-    def time_after_move(self, at: datetime, zone: ZoneInfo) -> datetime:
+    def shift_time(self, at: datetime, zone: ZoneInfo) -> datetime:
         """Return when a post is due after this RequestedQueueChange: days keep the workspace's time of day."""
         if self.days:
             local = at.astimezone(zone).replace(tzinfo=None, fold=0) + timedelta(days=self.days)
@@ -113,7 +113,7 @@ def plan_queue_change(caller: Caller, change: RequestedQueueChange, *, dry_run: 
         case "shuffle":
             moves = _shuffled(queue.targets, change.seed)
         case "move":
-            moves = {each.id: TargetTime(change.time_after_move(_time_of(each), zone), slot=False) for each in queue.targets}
+            moves = {each.id: TargetTime(change.shift_time(_time_of(each), zone), slot=False) for each in queue.targets}
         case _:
             free = FreeSlots(after=change.start_and_end_of_week_to_skip(zone)[1])
             moves = {each.id: TargetTime(free.choose_next_or_raise(account, "action"), slot=True) for each in queue.targets}
@@ -207,7 +207,7 @@ def _queue(account: ConnectedAccount, change: RequestedQueueChange, zone: ZoneIn
         raise ValidationFailed.for_field("before", message, "too_many")
     groups = selectors.groups_prefetching_targets().in_bulk([group_id for _, group_id in found])
     by_id = {target.id: target for group in groups.values() for target in group.targets.all()}
-    targets = [by_id[pk] for pk, _ in found if pk in by_id and is_changeable(by_id[pk])]
+    targets = [by_id[pk] for pk, _ in found if pk in by_id and is_unattempted_target(by_id[pk])]
     scheduled = {target.group_id for target in targets}
     for index, group_id in enumerate(change.post_group_ids):
         if group_id not in scheduled:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from posts.content import PostEdit, TargetInput, own_scheduled_at, target_inputs_of_group
 from posts.models import PostGroup, PostTarget
-from posts.services.changes import is_changeable
+from posts.services.changes import is_unattempted_target
 from posts.states import TargetStatus
 
 
@@ -44,7 +44,7 @@ def target_inputs_with_times(group: PostGroup, times: Mapping[str, TargetTime]) 
     for each in target_inputs_of_group(group):
         target = stored[each.connected_account_id]
         at, slot = times.get(target.account_id, TargetTime(target.scheduled_at, target.slot))
-        if not is_changeable(target):  # an edit leaves it as it is, and its time may have passed
+        if not is_unattempted_target(target):  # an edit leaves it as it is, and its time may have passed
             at, slot = None, False
         writes.append(replace(each, scheduled_at=at, slot="next" if slot else None))
     return tuple(writes)

@@ -28,7 +28,7 @@ from posts.plan_building import (
 )
 from posts.services.changes import (
     end_unsaved_group_if_all_targets_ended,
-    is_changeable,
+    is_unattempted_target,
     mark_cancelled_or_unconfirmed_unsaved,
     unstarted_targets_or_raise_if_none,
     withdraw_unsaved_target_from_publisher,
@@ -103,7 +103,7 @@ def plan_change_of_group(
     for scope in () if group.sandbox or dry_run else _scopes(group, edit):
         require_access(caller, group.workspace_id, scope)
     check_account_allowlist(caller, group.account_ids)  # build_targets_to_validate checks the edit's
-    if not any(map(is_changeable, unstarted_targets_or_raise_if_none(group))):
+    if not any(map(is_unattempted_target, unstarted_targets_or_raise_if_none(group))):
         raise InvalidState(
             gettext_noop("All targets were already published or attempted, so the content can no longer be changed.")
         )
@@ -136,7 +136,7 @@ def _changed_targets(group: PostGroup, edit: PostEdit) -> list[TargetInput]:
 def _has_begun(target: PostTarget) -> bool:
     """Return whether the update of a post leaves a target as it is. One cancelled before it began can be added again."""
     was_never_sent = not target.attempts and target.certainty == Certainty.NOT_SENT
-    return not is_changeable(target) and not (target.status == TargetStatus.CANCELLED and was_never_sent)
+    return not is_unattempted_target(target) and not (target.status == TargetStatus.CANCELLED and was_never_sent)
 
 
 def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -> GroupChange:
@@ -178,7 +178,9 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit, free: FreeSlots) -
         holds=[each for each in rows if each.account_id not in begun and each.due_at]
         if is_scheduled_or_publishing(after)
         else (),
-        releases=[each for each in group.targets.all() if is_changeable(each)] if is_scheduled_or_publishing(group) else (),
+        releases=[each for each in group.targets.all() if is_unattempted_target(each)]
+        if is_scheduled_or_publishing(group)
+        else (),
         agent_id_for_caps=agent_id_for_caps(caller, group),
         events=_events(group, after, ended=ended),
         audit={"fields": edit.changed_field_names, "content_version": after.content_version},

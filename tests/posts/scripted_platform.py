@@ -24,7 +24,7 @@ class ScriptedPlatform(Platform):
     """Replaces Telegram in the registry; at_most_once unless a test changes it.
 
     `send` is called for the second step with the attempt's content; `sent` counts the calls. `search` is called by
-    `find_possibly_published_post` if the platform is verifiable; `searches` counts the calls.
+    `find_or_rule_out_published_post` if the platform is verifiable; `searches` counts the calls.
     """
 
     name = "telegram"
@@ -47,7 +47,7 @@ class ScriptedPlatform(Platform):
         type(self).sent.append(content)
         return type(self).send(content)
 
-    def find_possibly_published_post(
+    def find_or_rule_out_published_post(
         self, grant: Grant, content: Content, progress: Progress
     ) -> Published | NotPublishedProof:
         type(self).searches.append(content)

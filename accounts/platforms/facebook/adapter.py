@@ -52,7 +52,10 @@ class Facebook(MetaPlatform):
         "settle": posts.check_video_processing,
         "comment": FIRST_COMMENT_STEPS.create_comment,
     }
-    searches = {"create": posts.find_possibly_published_post, "comment": FIRST_COMMENT_STEPS.find_or_rule_out_first_comment}
+    searches = {
+        "create": posts.find_or_rule_out_published_post,
+        "comment": FIRST_COMMENT_STEPS.find_or_rule_out_first_comment,
+    }
 
     def oauth_client(self) -> FacebookOAuthClient:
         """Adapter method that returns the client of Facebook's OAuth endpoints, built from the settings."""
@@ -64,7 +67,9 @@ class Facebook(MetaPlatform):
             scopes=self.scopes_to_request(),
         )
 
-    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code_for_accounts(
+        self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]
+    ) -> tuple[AuthorizedAccount, ...]:
         """Adapter method that exchanges an OAuth code for Facebook pages. Raises CredentialsRejected, Transient."""
         client = self.oauth_client()
         tokens = client.exchange_code(code, redirect_uri, stored)

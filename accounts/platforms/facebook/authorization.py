@@ -49,7 +49,7 @@ class FacebookOAuthClient(MetaOAuthClient):
         """
         permissions = listed_objects(person.get("/me/permissions"))
         scopes = tuple(str(each.get("permission")) for each in permissions if each.get("status") == "granted")
-        self.check_token_response(scopes)
+        self.check_granted_scopes(scopes)
         params = {"fields": f"{FIELDS},access_token,tasks", "limit": PAGE_SIZE}
         pages = person.iterate_objects("/me/accounts", params, max_pages=MAX_PAGES)
         connections = tuple(_connection(page, scopes) for page in pages if _may_publish(page))

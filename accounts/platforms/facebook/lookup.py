@@ -48,7 +48,7 @@ FIRST_COMMENT_STEPS = FirstCommentSteps(
 )
 
 
-def find_possibly_published_post(
+def find_or_rule_out_published_post(
     page: FacebookPageClient, content: Content, state: Mapping[str, Any]
 ) -> Published | NotPublishedProof:
     """Search a Facebook page for the text post, photo post or photo story that an interrupted attempt may have published.

@@ -6,7 +6,7 @@ from typing import Literal
 
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.facebook.capabilities import CAPABILITIES
-from accounts.platforms.option_media import check_options_against_media
+from accounts.platforms.option_media import raise_if_options_do_not_fit_media
 from accounts.platforms.types import Content
 
 PostKind = Literal["text", "photos", "video", "reel", "photo_story", "video_story"]
@@ -30,7 +30,7 @@ def check_content(content: Content) -> None:
 
     This is checked before any file is uploaded.
     """
-    check_options_against_media(content, CAPABILITIES.option_media)
+    raise_if_options_do_not_fit_media(content, CAPABILITIES.option_media)
     options = content.options
     if options.get("post_type") == "story" and options.keys() & {"first_comment", "title"}:
         raise ContentRejected(

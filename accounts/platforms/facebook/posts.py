@@ -58,7 +58,7 @@ def check_video_processing(page: FacebookPageClient, content: Content, progress:
     return _after_status(page, content, progress, media.fetch_video_status(page, progress.state["video"]))
 
 
-def find_possibly_published_post(
+def find_or_rule_out_published_post(
     page: FacebookPageClient, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Continue after a Facebook post of unknown outcome: return the post, the next step, or a proof that it is not published.
@@ -67,7 +67,7 @@ def find_possibly_published_post(
     """
     state = progress.state
     if kind_of(content) not in VIDEO_KINDS:
-        found = lookup.find_possibly_published_post(page, content, state)
+        found = lookup.find_or_rule_out_published_post(page, content, state)
         return (
             found
             if isinstance(found, NotPublishedProof)
@@ -170,7 +170,7 @@ def _after_refusal(
         raise refusal from refused
     is_duplicate = refused.number == DUPLICATE or refused.subcode == PHOTOS_POSTED
     if is_duplicate or kind_of(content) in VIDEO_KINDS:
-        found = find_possibly_published_post(page, content, progress)
+        found = find_or_rule_out_published_post(page, content, progress)
         if not isinstance(found, NotPublishedProof):
             return found
     if is_reel:

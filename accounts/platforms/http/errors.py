@@ -67,7 +67,7 @@ class ErrorTranslator(Generic[E]):
         """Return whether the platform may have carried out the request although it answered with this HTTP error."""
         return error.status >= 500
 
-    def is_documented(self, error: E) -> bool:
+    def is_known_refusal(self, error: E) -> bool:
         """Return whether the translator knows the code of an HTTP error that refuses content, from the API's documentation.
 
         All others are reported to the operator.
@@ -113,7 +113,7 @@ class ErrorTranslator(Generic[E]):
         meaning = self._meaning(error)
         if meaning is not None or not self.means_content_rejected(error):
             return meaning or self._undocumented(error)
-        if not self.is_documented(error):
+        if not self.is_known_refusal(error):
             report_unmapped_code(self.name, f"{error.status} {error.code}".strip())
         return ContentRejected(f"{self.label} does not accept {what}: {error.reason}")
 

@@ -87,7 +87,7 @@ class PlatformOAuthClient:
         if self.pkce and "verifier" in stored:  # not if PKCE was switched on while the owner was granting access
             form["code_verifier"] = stored["verifier"]
         answer = self.request_tokens(form)
-        self.check_token_response(granted_scopes(answer), has_refresh_token=bool(answer.get("refresh_token")))
+        self.check_granted_scopes(granted_scopes(answer), has_refresh_token=bool(answer.get("refresh_token")))
         return answer
 
     def renew_tokens(self, refresh_token: str) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class PlatformOAuthClient:
             raise Transient(f"{self.label} answered success without an access token.")
         raise wrong_code_error(self.label)
 
-    def check_token_response(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
+    def check_granted_scopes(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
         """Check an OAuth 2.0 token response: raise CredentialsRejected without a required scope or the refresh token."""
         missing = [scope for scope in self.required_scopes if scope not in granted]
         if not has_refresh_token:

@@ -45,7 +45,9 @@ class OAuthPlatform(Platform):
         """Default for adapters of OAuth platforms: return the URL at which an account's owner grants access."""
         return self.oauth_client().authorization_request(state, redirect_uri)
 
-    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code_for_accounts(
+        self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]
+    ) -> tuple[AuthorizedAccount, ...]:
         """Default for adapters of OAuth platforms: exchange a code for connections. Raises CredentialsRejected, Transient."""
         answer = self.oauth_client().exchange_code(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)

@@ -64,7 +64,7 @@ class Instagram(MetaPlatform):
         "comment": posts.FIRST_COMMENT_STEPS.create_comment,
     }
     searches = {
-        "create": posts.find_possibly_published_post,
+        "create": posts.find_or_rule_out_published_post,
         "comment": posts.FIRST_COMMENT_STEPS.find_or_rule_out_first_comment,
     }
 

@@ -24,7 +24,7 @@ from accounts.platforms.meta.graph import (
     listed_objects,
     time_field_or_none,
 )
-from accounts.platforms.option_media import check_options_against_media
+from accounts.platforms.option_media import raise_if_options_do_not_fit_media
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadNotPublishedProof
 
 PAGE_SIZE = "50"
@@ -59,7 +59,7 @@ def publish_container(account: GraphClientAndAccountId, content: Content, progre
     )
 
 
-def find_possibly_published_post(
+def find_or_rule_out_published_post(
     account: GraphClientAndAccountId, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Find the Instagram post that an interrupted attempt may have published; if there is none, return a proof of that.
@@ -80,7 +80,7 @@ def _check(content: Content) -> None:
         raise ContentRejected(
             "Instagram does not accept a post of text alone.", suggested_action="Attach an image or a video."
         )
-    check_options_against_media(content, CAPABILITIES.option_media)
+    raise_if_options_do_not_fit_media(content, CAPABILITIES.option_media)
     if content.options.get("post_type") == "story" and content.options.keys() - {"post_type"}:
         raise ContentRejected("A story has no other options.", suggested_action="Leave them out.")
 

@@ -78,7 +78,9 @@ class LinkedIn(OAuthPlatform):
         kind = given.get("kind") or next(iter(self._offered()), MEMBER_APPLICATION.name)
         return replace(self._oauth_client_for(kind).authorization_request(state, redirect_uri), stored={"application": kind})
 
-    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code_for_accounts(
+        self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]
+    ) -> tuple[AuthorizedAccount, ...]:
         """Method of LinkedIn's adapter: exchange an OAuth code for connections to the member, the member's pages, or both.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.

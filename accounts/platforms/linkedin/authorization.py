@@ -92,7 +92,7 @@ class LinkedInOAuthClient(PlatformOAuthClient):
 
     label = "LinkedIn"
 
-    def check_token_response(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
+    def check_granted_scopes(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
         """Raise CredentialsRejected unless the LinkedIn authorization allows identifying the owner and posting."""
         missing = sorted({*self.kind.identity} - {*granted})
         if not missing and MEMBER_SCOPE not in granted and not may_post_for_pages(granted):

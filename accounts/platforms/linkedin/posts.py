@@ -18,7 +18,7 @@ from accounts.platforms.linkedin import media
 from accounts.platforms.linkedin.accounts import SITE, is_page_urn
 from accounts.platforms.linkedin.capabilities import CAPABILITIES
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted_urn
-from accounts.platforms.option_media import check_options_against_media
+from accounts.platforms.option_media import raise_if_options_do_not_fit_media
 from accounts.platforms.types import Content, MediaFile, Progress, Published
 
 _POST = re.compile(r"urn:li:(?:share|ugcPost):[0-9]{1,25}")
@@ -33,7 +33,7 @@ def check_content_and_return_first_step(author: str, content: Content, progress:
     """Check the options of a LinkedIn post, and return the first step that creates it. Raises ContentRejected."""
     if content.options.get("visibility") == "CONNECTIONS" and is_page_urn(author):
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
-    check_options_against_media(content, CAPABILITIES.option_media)
+    raise_if_options_do_not_fit_media(content, CAPABILITIES.option_media)
     return media.next_upload_or_create_step(content.media, progress, {"media": []})
 
 

@@ -101,7 +101,9 @@ class Mastodon(Platform):
                 client_website=self.platform_setting("CLIENT_WEBSITE") or f"{own.scheme}://{own.netloc}",
             )
 
-    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code_for_accounts(
+        self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]
+    ) -> tuple[AuthorizedAccount, ...]:
         """Adapter method that exchanges an OAuth code for a Mastodon account. Raises CredentialsRejected, Transient."""
         with _connection_errors():
             answer = authorization.exchange_code(code, redirect_uri=redirect_uri, stored=stored)
@@ -147,15 +149,15 @@ class Mastodon(Platform):
             polls.check_poll(content, limits, "the account's server")
             return statuses.first_step_with_idempotency_key(server, content)
 
-    def find_possibly_published_post(
+    def find_or_rule_out_published_post(
         self, grant: Grant, content: Content, progress: Progress
     ) -> Progress | Published | NotPublishedProof:
         """Adapter method that searches for the Mastodon status which an interrupted attempt may have published.
 
-        Raises as Platform.find_possibly_published_post, but never TokenExpired.
+        Raises as Platform.find_or_rule_out_published_post, but never TokenExpired.
         """
         with ERRORS.translating_repeatable_call_errors():
-            return statuses.find_possibly_created_status(ServerClient.for_grant(grant), content, progress)
+            return statuses.find_or_rule_out_created_status(ServerClient.for_grant(grant), content, progress)
 
     def find_people(self, grant: Grant, text: str) -> list[Person]:
         """Adapter method that finds accounts to mention at a Mastodon server. Raises ReauthRequired, Transient."""

@@ -29,7 +29,7 @@ class MastodonOAuthClient(PlatformOAuthClient):
     label = ERRORS.label
     revoked_statuses = frozenset({200})
 
-    def check_token_response(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
+    def check_granted_scopes(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
         """Accept each OAuth authorization: owners grant a Mastodon app all scopes or none, and no token is renewed."""
 
 

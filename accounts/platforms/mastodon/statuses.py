@@ -57,7 +57,7 @@ def create_status(server: ServerClient, content: Content, progress: Progress) ->
     return _after_refusal(server, content, progress, refusal)
 
 
-def find_possibly_created_status(
+def find_or_rule_out_created_status(
     server: ServerClient, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Return the step after a Mastodon status that an interrupted attempt has created, or a proof that it created none.
@@ -117,7 +117,7 @@ def _after_refusal(
         if "processing" in statuses:
             raise Transient("The server has not finished processing the media.")
         if "gone" in statuses:
-            found = find_possibly_created_status(server, content, progress)
+            found = find_or_rule_out_created_status(server, content, progress)
             if not isinstance(found, NotPublishedProof):
                 return found
             if not state.get("again"):

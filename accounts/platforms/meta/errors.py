@@ -104,7 +104,7 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
         """Return whether Meta may have carried out the request although it answered with this error."""
         return error.status >= 500 or self.meaning_of_error_or_none(error) == "transient"
 
-    def is_documented(self, error: GraphError) -> bool:
+    def is_known_refusal(self, error: GraphError) -> bool:
         """Return whether the adapter knows what a Meta error means, by its codes, text or status; others are reported."""
         return self.meaning_of_error_or_none(error) is not None
 

@@ -42,7 +42,7 @@ class MetaPlatform(OAuthPlatform):
         """Run the step of publishing at a Meta platform that `progress.phase` names, such as an upload."""
         return self.steps[progress.phase](self.account_client(grant), content, progress)
 
-    def find_possibly_published_post(
+    def find_or_rule_out_published_post(
         self, grant: Grant, content: Content, progress: Progress
     ) -> Progress | Published | NotPublishedProof:
         """Search the Meta platform for the post that an interrupted attempt may have published."""
@@ -93,7 +93,7 @@ class MetaOAuthClient(PlatformOAuthClient):
         form = {"grant_type": "authorization_code", **self.code_exchange_params(code, redirect_uri)}
         short = self.exchange_for_token("POST", self.token_url, form)
         granted = _permissions(short)
-        self.check_token_response(granted)
+        self.check_granted_scopes(granted)
         extension = {
             "grant_type": f"{self.grant_prefix}_exchange_token",
             "client_secret": self.client_secret,

@@ -130,7 +130,7 @@ class Slack(OAuthPlatform):
         }[progress.phase]
         return step(api, channel, content, progress)
 
-    def find_possibly_published_post(
+    def find_or_rule_out_published_post(
         self, grant: Grant, content: Content, progress: Progress
     ) -> Progress | Published | NotPublishedProof:
         """Adapter method that finds the Slack message of an interrupted attempt by its files; not possible without files.
@@ -139,7 +139,7 @@ class Slack(OAuthPlatform):
         """
         if progress.phase == "send":
             raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
-        return files.find_possibly_posted_message(self._web_api(grant.tokens), grant.tokens["channel"], content, progress)
+        return files.find_or_rule_out_posted_message(self._web_api(grant.tokens), grant.tokens["channel"], content, progress)
 
     def _webhook(self, credentials: Mapping[str, Any]) -> WebhookClient:
         return webhook.webhook_client(credentials["webhook_url"], self.platform_setting("API_BASE"))

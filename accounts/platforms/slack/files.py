@@ -111,7 +111,7 @@ def check_files_appeared_as_message(
     return _message(channel, content, progress, _first_file(api, progress.state) or {})
 
 
-def find_possibly_posted_message(
+def find_or_rule_out_posted_message(
     api: WebApi, channel: Channel, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Find the Slack message with files that an interrupted attempt may have posted, or return a proof of none."""

@@ -85,14 +85,14 @@ class SlackOAuthClient(PlatformOAuthClient):
             required_matching_text(answer, "access_token", _TOKEN, "access token")
             return answer
 
-    def check_token_response(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
+    def check_granted_scopes(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
         """Raise an error if the Slack app was installed without a required OAuth scope or with tokens that expire."""
         if has_refresh_token:
             raise ConnectionUnavailable(
                 "The operator's app at Slack has token rotation switched on, with which channels cannot be connected.",
                 suggested_action="Ask the operator of the service to set up an app without token rotation.",
             )
-        super().check_token_response(granted)
+        super().check_granted_scopes(granted)
 
 
 def fetch_postable_channels(api: WebApi) -> tuple[Identity, ...]:

@@ -54,7 +54,7 @@ class Threads(MetaPlatform):
         "publish": posts.publish_container,
         "permalink": posts.fetch_permalink_and_finish,
     }
-    searches = {"publish": posts.find_possibly_published_post}
+    searches = {"publish": posts.find_or_rule_out_published_post}
 
     def oauth_client(self) -> ThreadsOAuthClient:
         """Adapter method that returns the client of Threads' OAuth endpoints, built from the settings."""

@@ -24,7 +24,7 @@ from accounts.platforms.meta.graph import (
     is_same_text,
     time_field_or_none,
 )
-from accounts.platforms.option_media import check_options_against_media
+from accounts.platforms.option_media import raise_if_options_do_not_fit_media
 from accounts.platforms.thread_option import check_thread_segments, thread_texts_including_first
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
@@ -41,7 +41,7 @@ def check_content_and_return_first_step(account: GraphClientAndAccountId, conten
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
     """
     check_thread_segments(content, CAPABILITIES, "Threads")
-    check_options_against_media(content, CAPABILITIES.option_media)
+    raise_if_options_do_not_fit_media(content, CAPABILITIES.option_media)
     attached = content.options.get("link_attachment", "")
     if count_different_links(f"{content.text}\n{attached}") > MAX_LINKS:
         raise ContentRejected(f"Threads accepts {MAX_LINKS} different links in a post, including `link_attachment`.")
@@ -73,7 +73,7 @@ def publish_container(account: GraphClientAndAccountId, content: Content, progre
             return _after_miss(progress)
 
 
-def find_possibly_published_post(
+def find_or_rule_out_published_post(
     account: GraphClientAndAccountId, content: Content, progress: Progress
 ) -> Progress | NotPublishedProof:
     """Find the Threads post that an interrupted attempt may have published; if there is none, return a proof of that.

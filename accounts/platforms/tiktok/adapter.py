@@ -81,11 +81,11 @@ class TikTok(OAuthPlatform):
             posts.require_verified_photo_urls(content, self.platform_setting("VERIFIED_PREFIX"))
         return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress)
 
-    def find_possibly_published_post(
+    def find_or_rule_out_published_post(
         self, grant: Grant, content: Content, progress: Progress
     ) -> Progress | NotPublishedProof:
         """Adapter method that asks TikTok whether it has the whole video of an interrupted attempt and publishes it."""
-        return publishing.find_possibly_uploaded_video(self._api(grant.tokens), content, progress)
+        return publishing.find_or_rule_out_uploaded_video(self._api(grant.tokens), content, progress)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
         return Api(self._address(), tokens["access_token"])

@@ -134,7 +134,7 @@ STEPS = {
 }
 
 
-def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
+def find_or_rule_out_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
     """Continue a TikTok publication if an interrupted attempt has uploaded the whole video; otherwise prove that it did not.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.

@@ -77,11 +77,11 @@ class X(OAuthPlatform):
             return posts.create_next_post(self._api(grant), content, progress)
         return media.STEPS[progress.phase](self._api(grant), content.media, progress)
 
-    def find_possibly_published_post(
+    def find_or_rule_out_published_post(
         self, grant: Grant, content: Content, progress: Progress
     ) -> Progress | Published | NotPublishedProof:
         """Adapter method that searches for the X post which an interrupted attempt may have published."""
-        return posts.find_possibly_published_post(self._api(grant), content, progress)
+        return posts.find_or_rule_out_published_post(self._api(grant), content, progress)
 
     def _api(self, grant: Grant) -> Api:
         return Api(self._api_address(), grant.tokens["access_token"], grant.external_id, grant.tokens["username"])

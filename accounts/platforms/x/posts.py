@@ -66,7 +66,9 @@ def create_next_post(api: Api, content: Content, progress: Progress) -> Progress
             return _after_refusal(api, content, progress, error)
 
 
-def find_possibly_published_post(api: Api, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
+def find_or_rule_out_published_post(
+    api: Api, content: Content, progress: Progress
+) -> Progress | Published | NotPublishedProof:
     """Find the X post that an interrupted attempt may have created; return proof (a NotPublishedProof) if there is none.
 
     Raises OutcomeUnknown and what `translating_repeatable_call_errors` raises.
@@ -94,7 +96,7 @@ def _after_refusal(api: Api, content: Content, progress: Progress, refused: XErr
 
     The media are uploaded again once, because X deletes them after a day.
     """
-    found, state = find_possibly_published_post(api, content, progress), progress.state
+    found, state = find_or_rule_out_published_post(api, content, progress), progress.state
     if not isinstance(found, NotPublishedProof):
         return found
     if refused.is_about_media and not state.get("again"):

@@ -63,9 +63,11 @@ class YouTube(OAuthPlatform):
         answer = self._api(tokens).get("/youtube/v3/channels", {"part": "snippet", "mine": "true"})
         return tuple(_identity(channel) for channel in items_of(answer))
 
-    def exchange_code(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
+    def exchange_code_for_accounts(
+        self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]
+    ) -> tuple[AuthorizedAccount, ...]:
         """Adapter method that exchanges an OAuth code for YouTube channels. Raises CredentialsRejected, Transient."""
-        connections = super().exchange_code(code=code, redirect_uri=redirect_uri, stored=stored)
+        connections = super().exchange_code_for_accounts(code=code, redirect_uri=redirect_uri, stored=stored)
         if not connections:
             raise CredentialsRejected(
                 gettext_noop("The Google account has no YouTube channel."),
@@ -77,11 +79,11 @@ class YouTube(OAuthPlatform):
         """Adapter method that takes the next step of a YouTube publication: upload, thumbnail, or check of processing."""
         return videos.STEPS[progress.phase](self._api(grant.tokens), content, progress)
 
-    def find_possibly_published_post(
+    def find_or_rule_out_published_post(
         self, grant: Grant, content: Content, progress: Progress
     ) -> Progress | NotPublishedProof:
         """Adapter method that asks whether the upload of an interrupted attempt has created the YouTube video."""
-        return videos.find_possibly_uploaded_video(self._api(grant.tokens), content, progress)
+        return videos.find_or_rule_out_uploaded_video(self._api(grant.tokens), content, progress)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
         return Api(self.platform_setting("API_BASE", "https://www.googleapis.com").rstrip("/"), tokens["access_token"])

@@ -117,7 +117,7 @@ def upload_last_piece_and_publish(api: Api, content: Content, progress: Progress
     return _next_step(content, progress, progress.state, after)
 
 
-def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
+def find_or_rule_out_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
     """Find out whether an interrupted step has created the YouTube video: return the next step, or a proof that it has not.
 
     Raises OutcomeUnknown if YouTube no longer knows the upload or refuses to describe it, TokenExpired, ReauthRequired,

@@ -41,7 +41,7 @@ class Account:
 
     def find(self, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Find the post that an earlier attempt of the step may have published."""
-        return self.adapter.find_possibly_published_post(self.grant, content, _stored(progress))
+        return self.adapter.find_or_rule_out_published_post(self.grant, content, _stored(progress))
 
 
 def bytes_of(file: MediaFile) -> bytes:

@@ -49,7 +49,7 @@ def authorization(world: World) -> tuple[str, dict[str, Any]]:
 
 
 def exchange(world: World, code: str, stored: dict[str, Any], uri: str = "") -> AuthorizedAccount:
-    return get_adapter(world.name).exchange_code(code=code, redirect_uri=uri or redirect_uri(), stored=stored)[0]
+    return get_adapter(world.name).exchange_code_for_accounts(code=code, redirect_uri=uri or redirect_uri(), stored=stored)[0]
 
 
 def test_a_connection_says_whose_account_it_is(world: World) -> None:

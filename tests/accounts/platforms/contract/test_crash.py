@@ -83,7 +83,7 @@ def publish_doubly(world: World, given: Content, kind: str = "") -> list[Progres
         if stored.phase not in adapter.irreversible or adapter.capabilities.retry_safety == "idempotent":
             result = adapter.publish_step(grant, given, stored)
         elif world.finds and kind not in world.finds_no:
-            found = adapter.find_possibly_published_post(grant, given, stored)
+            found = adapter.find_or_rule_out_published_post(grant, given, stored)
             assert not isinstance(found, NotPublishedProof)
             result = found
         assert_nothing_lost(stored, result)

@@ -182,7 +182,7 @@ class World:
         authorization = adapter.begin_oauth(state="state-1", redirect_uri=redirect_uri(), given=self.given())
         stored = json.loads(json.dumps(dict(authorization.stored)))
         code = self.grant(authorization.url)
-        return adapter.exchange_code(code=code, redirect_uri=redirect_uri(), stored=stored)[0]
+        return adapter.exchange_code_for_accounts(code=code, redirect_uri=redirect_uri(), stored=stored)[0]
 
 
 def redirect_uri() -> str:

@@ -22,7 +22,7 @@ def connect(
     authorization = LinkedIn().begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={"kind": kind})
     code = server.grant(authorization.url, name, scopes)
     stored = json.loads(json.dumps(dict(authorization.stored)))
-    return LinkedIn().exchange_code(code=code, redirect_uri=redirect_uri(), stored=stored)
+    return LinkedIn().exchange_code_for_accounts(code=code, redirect_uri=redirect_uri(), stored=stored)
 
 
 def post(text: str = "Hello", *media: MediaFile, **options: Any) -> Content:

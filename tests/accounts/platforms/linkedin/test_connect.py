@@ -45,7 +45,7 @@ def test_a_connection_without_an_application_is_one_for_members(linkedin: Linked
     url = linkedin.begin_oauth(state="s", redirect_uri=redirect_uri(), given={"kind": "member"}).url
     code = server.grant(url, "Alice")
 
-    [member] = linkedin.exchange_code(code=code, redirect_uri=redirect_uri(), stored={})
+    [member] = linkedin.exchange_code_for_accounts(code=code, redirect_uri=redirect_uri(), stored={})
 
     assert member.identity.external_id == MEMBER
 
@@ -157,7 +157,7 @@ def test_a_hostile_description_of_a_page_becomes_harmless_text(linkedin: LinkedI
         ORGANIZATIONS: Answer.of_json({"results": {"2414183": description}}),
     }
 
-    [found] = linkedin.exchange_code(code="c", redirect_uri=redirect_uri(), stored={"application": "pages"})
+    [found] = linkedin.exchange_code_for_accounts(code="c", redirect_uri=redirect_uri(), stored={"application": "pages"})
 
     assert found.identity.handle == "2414183"
     assert found.identity.profile_url == "https://www.linkedin.com/company/2414183"

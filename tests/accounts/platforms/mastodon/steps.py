@@ -69,7 +69,7 @@ def publish(mastodon: Mastodon, grant: Grant, content: Content, progress: Progre
 
 def find(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
     """Search for the Mastodon status that an earlier attempt at the step may have published."""
-    return mastodon.find_possibly_published_post(grant, content, stored(progress))
+    return mastodon.find_or_rule_out_published_post(grant, content, stored(progress))
 
 
 def stored(progress: Progress) -> Progress:

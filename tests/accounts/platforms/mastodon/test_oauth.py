@@ -23,7 +23,7 @@ APPLICATION = {"client_id": "id", "client_secret": "secret"}
 
 
 def exchange(mastodon: Mastodon, begun: OAuthAuthorizationRequest, code: str) -> AuthorizedAccount:
-    [connection] = mastodon.exchange_code(code=code, redirect_uri=REDIRECT, stored=begun.stored)
+    [connection] = mastodon.exchange_code_for_accounts(code=code, redirect_uri=REDIRECT, stored=begun.stored)
     return connection
 
 

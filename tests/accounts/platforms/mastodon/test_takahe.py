@@ -24,7 +24,7 @@ def takahe() -> Iterator[FakeTakahe]:
 def connection(mastodon: Mastodon, takahe: FakeTakahe) -> AuthorizedAccount:
     begun = authorize(mastodon, takahe.url)
     code = takahe.grant(begun.url, "alice")
-    [connection] = mastodon.exchange_code(code=code, redirect_uri=REDIRECT, stored=begun.stored)
+    [connection] = mastodon.exchange_code_for_accounts(code=code, redirect_uri=REDIRECT, stored=begun.stored)
     return connection
 
 

@@ -35,7 +35,7 @@ def connect_all(platform: Platform, server: Any, *scopes: list[str]) -> tuple[Au
     """Connect the accounts of alice, who grants all requested scopes, or these scopes only."""
     authorization = platform.begin_oauth(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url, "alice", *scopes)
-    return platform.exchange_code(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
+    return platform.exchange_code_for_accounts(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
 
 
 def connect(platform: Platform, server: Any, *scopes: list[str]) -> AuthorizedAccount:
@@ -79,7 +79,7 @@ def find_post(
     platform: Platform, grant: Grant, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Search for the post that an earlier attempt of the step may have published."""
-    return platform.find_possibly_published_post(grant, content, stored(progress))
+    return platform.find_or_rule_out_published_post(grant, content, stored(progress))
 
 
 def stored(progress: Progress) -> Progress:

@@ -18,7 +18,7 @@ def install(slack: Slack, server: FakeSlack) -> tuple[AuthorizedAccount, ...]:
     """Connect the channels of an installation of the Slack app."""
     authorization = slack.begin_oauth(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url)
-    return slack.exchange_code(
+    return slack.exchange_code_for_accounts(
         code=code, redirect_uri=REDIRECT_URI, stored=json.loads(json.dumps(dict(authorization.stored)))
     )
 
@@ -63,7 +63,7 @@ def publish(slack: Slack, grant: Grant, content: Content, progress: Progress = S
 
 def find(slack: Slack, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
     """Find the Slack message that an earlier attempt of the step may have posted."""
-    return slack.find_possibly_published_post(grant, content, stored(progress))
+    return slack.find_or_rule_out_published_post(grant, content, stored(progress))
 
 
 def stored(progress: Progress) -> Progress:

@@ -61,7 +61,7 @@ def test_an_app_that_has_to_use_pkce_sends_its_challenge_in_hexadecimal(
     assert world.connection().identity.handle == "alice"
     authorization = get_adapter("tiktok").begin_oauth(state="s", redirect_uri=redirect_uri(), given={})
     with pytest.raises(CredentialsRejected):
-        get_adapter("tiktok").exchange_code(
+        get_adapter("tiktok").exchange_code_for_accounts(
             code=world.grant(authorization.url), redirect_uri=redirect_uri(), stored={"verifier": "another" * 8}
         )
 

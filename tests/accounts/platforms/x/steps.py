@@ -49,7 +49,7 @@ def publish(grant: Grant, content: Content, progress: Progress = START) -> Publi
 
 def find(grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
     """Search for what an earlier attempt of the step may have published."""
-    return X().find_possibly_published_post(grant, content, stored(progress))
+    return X().find_or_rule_out_published_post(grant, content, stored(progress))
 
 
 def lose_response(server: FakeX, grant: Grant, content: Content, *, published: bool = True) -> Progress:

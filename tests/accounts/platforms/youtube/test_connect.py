@@ -23,7 +23,9 @@ def connections(world: World) -> tuple[AuthorizedAccount, ...]:
     """All channels that the owner's grant opens."""
     authorization = get_adapter("youtube").begin_oauth(state="state-1", redirect_uri=redirect_uri(), given={})
     code = world.grant(authorization.url)
-    return get_adapter("youtube").exchange_code(code=code, redirect_uri=redirect_uri(), stored=authorization.stored)
+    return get_adapter("youtube").exchange_code_for_accounts(
+        code=code, redirect_uri=redirect_uri(), stored=authorization.stored
+    )
 
 
 def test_the_consent_page_is_googles_and_asks_for_a_refresh_token(settings: Settings) -> None:
