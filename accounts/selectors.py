@@ -46,7 +46,7 @@ def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[Co
 
 
 def accounts_to_reconnect_now_or_soon(*, workspace_id: str, before: datetime) -> QuerySet[ConnectedAccount]:
-    """Query the accounts that need to be connected again, and then those whose access ends before a time for good.
+    """Account query: return the accounts to reconnect now, then those whose access will end for good before a time.
 
     The condition for the latter is that of `ConnectedAccount.access_cannot_be_renewed`.
     """
@@ -64,7 +64,7 @@ def platform_by_account_id(*, workspace_id: str, account_ids: Iterable[str]) -> 
 
 
 def avatar_content(*, caller: Caller, workspace_id: str, account_id: str, digest: str) -> bytes | None:
-    """Account query: return the picture of a workspace's account, a WebP file; None without one with this digest.
+    """Account query: return the picture (WebP) of a workspace's account; None if no picture has this digest.
 
     Raises NotFound, ScopeMissing.
     """
@@ -108,7 +108,7 @@ def connection_method_requirements(platform: Platform, method: str) -> dict[str,
 
 
 def platform_methods_and_billing_capabilities() -> dict[str, Any]:
-    """Account query: return the methods of connecting accounts to all platforms, available or not, and billing features."""
+    """Account query: return all platforms' connection methods, available or not, and the service's billing capabilities."""
     connections = [_connection(each, method) for each in all_adapters() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}
 

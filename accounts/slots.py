@@ -26,7 +26,7 @@ class SlotOccurrence:
 
 
 def sorted_unique_slots(slots: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Return slots in the order of the week, without repeated ones."""
+    """Return an account's slots (weekly times) in the order of the week, without duplicates."""
     found = {(WEEKDAYS.index(each["weekday"]), each["time"]) for each in slots}
     return [{"weekday": WEEKDAYS[day], "time": at} for day, at in sorted(found)]
 

@@ -21,7 +21,7 @@ def renew_expiring_tokens() -> int:
 
 @shared_task
 def fetch_due_avatars() -> int:
-    """Celery task that fetches the profile pictures of accounts that were connected just now or a week ago."""
+    """Celery task that fetches the profile pictures of newly connected accounts, and fetches each again after a week."""
     return services.fetch_due_avatars()
 
 

@@ -60,7 +60,7 @@ class BearerAuthentication(BaseAuthentication):
 
 
 class McpBearerAuthentication(BearerAuthentication):
-    """The bearer authentication of the Model Context Protocol endpoint. Only access tokens differ from those of the API."""
+    """Bearer authentication of the Model Context Protocol endpoint, whose access tokens are not valid for the API."""
 
     path = MCP_PATH
 
@@ -119,7 +119,7 @@ _oauth_token_by_digest = FixedSelect(
 
 
 def _access_token_caller(token: str, resource: str) -> Caller:
-    """Return the caller for an access token of this service's OAuth server: the agent as which its client may act.
+    """Return the caller for an access token of this service's OAuth server: the agent for which the token was issued.
 
     All tokens of a grant count as one key, so that a refresh does not give a new rate limit.
     """
@@ -153,7 +153,7 @@ def _access_token_caller(token: str, resource: str) -> Caller:
 
 
 def _record_use(caller: Caller, key: ApiKey) -> None:
-    """After authenticating a caller by an API key, save when the key is used, at most once a minute, and any new network."""
+    """Save the last use of the API key that authenticated a caller, at most once a minute, and any new network of it."""
     now = timezone.now()
     if record_key_network_and_return_if_new(caller=caller, key=key, now=now):
         return
@@ -182,7 +182,7 @@ def _claim_caller(token: str) -> Caller:
 
 
 def _user_caller(token: str) -> Caller:
-    """Authenticate a development user's token: return the caller; refused in production or with OpenID Connect."""
+    """Return the caller of a development user's token; refuse such tokens in production and with OpenID Connect."""
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Unauthenticated("User tokens of this service are for development; use the identity provider's.")
     user = User.objects.filter(pk=tokens.user_id_from_development_token(token), is_active=True).first()

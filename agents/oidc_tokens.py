@@ -146,7 +146,7 @@ def _require_access_token(header: Mapping[str, Any], claims: Mapping[str, Any]) 
 
 
 def _words(value: object) -> list[Any]:
-    """Return the scopes in a claim of the identity provider's token, which is a list or a text with spaces (RFC 9068)."""
+    """Return the scopes in a claim of the identity provider's token; the claim is a list or a text with spaces."""
     if isinstance(value, str):
         return value.split()
     return value if isinstance(value, list) else []

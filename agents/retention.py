@@ -16,7 +16,7 @@ DEVICE_AUTHORIZATION_LIFETIME = timedelta(days=1)  # after it has expired
 
 
 class ExpiredOAuthTokensRule(ExpiredRowsRule):
-    """The retention rule that deletes tokens of the OAuth server that can no longer be refreshed, of all workspaces."""
+    """The retention rule that deletes, in all workspaces, OAuth tokens that can no longer be refreshed."""
 
     name = "oauth_tokens"
 
@@ -33,7 +33,7 @@ class ExpiredDeviceAuthorizationsRule(ExpiredRowsRule):
 
 
 class UnusedOAuthClientsRule(ExpiredRowsRule):
-    """The retention rule that deletes OAuth clients that nobody has allowed anything.
+    """The retention rule that deletes old OAuth clients that have neither a grant nor a device authorization.
 
     A client with a metadata document is stored again when it is next used.
     """

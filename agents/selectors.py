@@ -56,7 +56,7 @@ def agent_with_key_and_last_use(*, caller: Caller, workspace_id: str, agent_id: 
 def active_agents_of_client(
     *, caller: Caller, workspace_id: str, client: OAuthClient, scope: str | None = None
 ) -> list[Agent]:
-    """Agent query: return the latest active agents as which an OAuth client is or was connected, with their grants.
+    """Agent query: return the latest active agents that an OAuth client acts or acted as, with their OAuth grants.
 
     Raises NotFound, ScopeMissing, and WorkspacePaused if a scope is required.
     """
@@ -72,7 +72,7 @@ def latest_keys_of_agent(*, caller: Caller, agent: Agent, limit: int) -> list[Ap
 
 
 def list_api_keys(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ApiKey]:
-    """API key query: return the keys of a workspace and its agents, newest first. Raises ScopeMissing, NotFound, …."""
+    """API key query: return keys of a workspace and its agents, newest first. Raises ScopeMissing, NotFound, Forbidden."""
     require_access(caller, workspace_id, "api_keys.write", write=False)
     forbid_agent_callers(caller)
     keys = ApiKey.objects.select_related("agent").filter(workspace_id=workspace_id)

@@ -122,7 +122,7 @@ class UpdateAgentSerializer(WriteBody):
     showcase_opt_in = fields.Boolean(required=False)
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
-        """Return those fields of an agent that the API request to change it contains.
+        """Return only those fields of an agent that are in the API request to change the agent.
 
         Other fields would be null, which would remove a setting.
         """

@@ -54,7 +54,7 @@ def record_entry(
 def build_success_entry_writes(
     *, caller: Caller, operation: str, workspace_id: str, resource_type: str, resources: Mapping[str, dict[str, Any]]
 ) -> list[Write]:
-    """Return the database writes of the audit log entries of a successful operation: one for each resource it changed.
+    """Return the database writes that add a successful operation's audit log entries, one for each changed resource.
 
     `resources` maps ids to metadata.
     """

@@ -63,7 +63,7 @@ class SpendCapStatus:
 
     @property
     def exceeded(self) -> bool:
-        """Return whether this SpendCapStatus exceeds spend cap plus free credit, as after the cap was lowered."""
+        """Return whether the spending in this SpendCapStatus exceeds cap plus free credit, as after a lower cap was set."""
         return (
             self.spend_limit_cents_or_none is not None
             and self.spent_cents + self.reserved_cents > self.spend_limit_cents_or_none
@@ -120,7 +120,7 @@ class MonthlyCaps:
                 )
 
     def require_payment_beyond_free_credit(self, counter: MonthCounter, demand: ChargeTotals) -> None:
-        """Check charges: raise PaymentMethodRequired if they exceed the free credit of these MonthlyCaps unpaid."""
+        """Raise PaymentMethodRequired if charges exceed the free credit of these MonthlyCaps and nobody pays for more."""
         free = self.free_credit_cents
         left = max(0, free - counter.settled_cents - counter.held_cents)
         if demand.cents > left and not self.pays:

@@ -65,7 +65,7 @@ class MonthStatement:
 
     @property
     def ever_reserved_cents(self) -> int:
-        """Return all money that was ever held for the month of this MonthStatement, open, spent or released."""
+        """Return the cents ever reserved for the month of this MonthStatement: still reserved, spent or released."""
         return self.published_cents + self.released_cents + self.held_cents
 
     @property
@@ -88,7 +88,7 @@ class MonthStatement:
 
 
 def build_month_statement(*, caller: Caller, workspace: Workspace, month: date) -> MonthStatement:
-    """Return the statement of a workspace's month, given as its first day. Raises Forbidden (not an operator)."""
+    """Return a workspace's statement for the month with this first day. Raises Forbidden if the caller is no operator."""
     require_operator(caller)
     holder: dict[str, Any] = {"workspace_id": workspace.pk, "month": month}
     charges = spent_ledger_entries(**holder).filter(kind=Kind.SETTLE).values_list("platform")

@@ -33,7 +33,7 @@ class WorkspaceBudgetUse:
 
 
 def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None = None) -> list[WorkspaceBudgetUse]:
-    """Return the budgets of which workspaces have used at least `percent` %, for the month `since` and later months.
+    """Return the workspace budgets of which at least `percent` % are used, for the month `since` and later months.
 
     A budget is free credit plus cap, or the free credit alone if nobody pays for more. Deleted workspaces are left out.
     """
@@ -67,7 +67,7 @@ def _nearly_spent(percent: int) -> Exists:
 
 
 def _paying(workspaces: dict[str, Workspace]) -> set[str]:
-    """Return the ids of workspaces whose budget includes the spend cap, when nearly spent budgets are searched: who pays."""
+    """For nearly spent budgets: return the ids of the workspaces that may spend beyond the free credit, up to their cap."""
     if not has_payment_processor():
         return set(workspaces)
     now = timezone.now()

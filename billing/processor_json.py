@@ -165,7 +165,7 @@ def _from_invoice(obj: Mapping[str, Any], occurred_at: datetime) -> Subscription
 
 
 def _object_id(value: object) -> str:
-    """Return an id that the payment processor's JSON gives as the id or as the whole object; "" for other values."""
+    """Return an object's id from the payment processor's JSON, which has the id or the whole object; else ""."""
     found = value.get("id") if isinstance(value, Mapping) else value
     return found[:255] if isinstance(found, str) else ""
 
@@ -194,7 +194,7 @@ def _is_metered(item: Mapping[str, Any]) -> bool:
 
 
 def _plan(items: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any]) -> str:
-    """Return the plan in the payment processor's JSON of a subscription: the most expensive one, or else its metadata's."""
+    """Return the plan in the payment processor's JSON of a subscription: the most expensive, else that in its metadata."""
     for plan in reversed(SUBSCRIPTION_PLANS):
         if any(_is_price_of(plan, _price(item)) for item in items):
             return plan

@@ -220,7 +220,7 @@ def unresolved_alarms_of_workspace(
 
 
 class MonthSums(NamedTuple):
-    """The result of a billing query: a workspace's or agent's sums of a month: reserved and spent cents, posts with a URL."""
+    """The result of a billing query: a workspace's or agent's month in reserved cents, spent cents and posts with a URL."""
 
     held_cents: int = 0
     settled_cents: int = 0

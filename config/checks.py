@@ -54,7 +54,7 @@ def _short_secret_key() -> bool:
 
 
 def _no_program(value: str) -> bool:
-    """Check a setting with a program's path: return whether it is not empty and not an executable file's absolute path."""
+    """Return whether a setting that names a program is wrong: set, but not the absolute path of an executable file."""
     path = Path(value)
     return bool(value) and not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK))
 

@@ -115,7 +115,7 @@ def _shrink(image: Image.Image, sides: tuple[int, int]) -> Image.Image:
 
 
 def convert_to_eight_bits(image: Image.Image) -> Image.Image:
-    """Return an image, or its part for a thumbnail, with 8 bits per channel: Pillow would clip values above 255."""
+    """Return an image, such as for a thumbnail, with 8 bits per channel; 16 bits are scaled, since Pillow would clip them."""
     return image.point(lambda value: value / 256).convert("L") if image.mode == "I;16" else image
 
 

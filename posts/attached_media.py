@@ -49,7 +49,7 @@ def existing_workspace_assets_by_id(workspace_id: str, media_ids: Iterable[str])
 
 
 def match_media_to_assets(media: Sequence[MediaInput], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
-    """Combine the media that a post to write attaches with their assets, in the same order.
+    """Combine the media attached to a post that is created or edited with their stored assets, in the same order.
 
     `assets` are the assets that were found. Raises ValidationFailed naming each asset that does not exist or occurs twice.
     """
@@ -95,7 +95,7 @@ def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
 
 
 def writes_that_end_media_protection(groups: Iterable[PostGroup]) -> list[Write]:
-    """Return the writes that end the protection of the media attached to post groups, so that they can be deleted."""
+    """Return the database writes after which the media attached to these post groups can be deleted again."""
     return writes_that_delete_media_uses([group.id for group in groups if group.media])
 
 

@@ -48,7 +48,7 @@ def feed_with_id(*, caller: Caller, workspace_id: str, feed_id: str, write: bool
 
 
 def feed_with_token(token: str) -> CalendarFeed | None:
-    """Calendar feed query: return the feed whose address has this token; None without one or if its workspace is deleted."""
+    """Calendar feed query: return the feed whose address has this token; None without one in an undeleted workspace."""
     if not is_well_formed_token(token):
         return None
     living = CalendarFeed.objects.exclude(member__workspace__status=WorkspaceStatus.DELETED)
@@ -69,7 +69,7 @@ def targets_in_feed(workspace_id: str) -> list[PostTarget]:
 
 
 def _window_with_enough_targets(workspace_id: str, now: datetime) -> tuple[datetime, datetime]:
-    """Return the time span that the calendar feed has to read: shortened if one account alone fills the feed in less time.
+    """Return the time span in which a calendar feed reads targets, shortened if those of one account already fill the feed.
 
     The feed shows MAX_TARGETS_BEFORE and MAX_TARGETS_AHEAD targets at most, whatever their accounts.
     """

@@ -28,7 +28,7 @@ class CalendarTarget(NamedTuple):
 
 
 class CalendarPost(NamedTuple):
-    """A post in the lists of posts by day, at one time of its targets; models of the same rows take four times as long.
+    """A post in the lists of posts by day, at one time of its targets; a tuple, because model objects take 4 times as long.
 
     `excerpt` is the beginning of the text, `tags` those of the metadata, separated by commas; `targets` are all targets of
     the post. `moment` is the time that the targets of this entry have, None without one; `shown_at` the time at which they
@@ -48,7 +48,7 @@ class CalendarPost(NamedTuple):
 
 
 def calendar_columns_of_groups(ids: set[str]) -> dict[str, tuple[Any, ...]]:
-    """Query the columns of a CalendarPost that belong to its post group, by the ids of the groups."""
+    """Return the columns of calendar posts that come from the post groups and their targets, by the groups' ids."""
     sql, parameters, converters = _columns_of_groups_sql()
     of_group: dict[str, tuple[Any, ...]] = {}
     for group_id, media, *target, status, text, tags in read_rows(sql, [*parameters, list_parameter(ids)], converters):
@@ -59,7 +59,7 @@ def calendar_columns_of_groups(ids: set[str]) -> dict[str, tuple[Any, ...]]:
 
 @cache
 def _columns_of_groups_sql() -> tuple[str, Sequence[Any], ColumnConverters]:
-    """Return the SELECT that `calendar_columns_of_groups` runs, its first parameters and its converters.
+    """Return the SELECT that reads the calendar's columns of post groups, its first parameters, and its column converters.
 
     Its last parameter is the list of ids. It is compiled once, because that takes as long as running it.
     """

@@ -130,7 +130,7 @@ def own_scheduled_at(group: PostGroup, target: PostTarget) -> datetime | None:
 
 
 def copy_of_edit_keeping_taken_slots(group: PostGroup, edit: PostEdit) -> PostEdit:
-    """Return a PostEdit in which targets with `slot` stay in the slots that they have taken, unless these have passed."""
+    """Return a copy of a PostEdit in which targets with a `slot` keep the slots they have taken, unless these have passed."""
     coming = [each for each in group.targets.all() if each.slot and each.scheduled_at and each.scheduled_at > timezone.now()]
     taken = {each.account_id: each.scheduled_at for each in coming}
     targets = [

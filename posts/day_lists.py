@@ -62,7 +62,7 @@ def scheduled_posts_of_day(
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostSummary]:
-    """Return a page of the post groups of which a target is scheduled on a day, by the time of the first one on that day.
+    """Return a page of the post groups with a target scheduled on a given day, sorted by their first time on that day.
 
     Drafts, rejected and cancelled groups are left out. Raises ScopeMissing, NotFound (also for an account of another
     workspace).
@@ -81,7 +81,7 @@ def scheduled_posts_of_day(
 
 @cache
 def _page_of_day_sql(filters: tuple[str, ...], *, first_page: bool) -> str:
-    """Return the SELECT of a page of a day; made by hand, because Django took as long to make it as the database to run it.
+    """Return the SQL for a page of a day's posts; written by hand, as Django took as long to build it as the query ran.
 
     It uses the index target_by_time, and reads each group once, since targets are grouped before they are joined with it.
     `filters` are columns of targets.
@@ -102,7 +102,7 @@ ORDER BY listed.scheduled_at, g.id LIMIT %s"""  # noqa: S608 - only constants
 
 
 def _stored_time(at: datetime) -> Any:
-    """Return a time as an SQL parameter of the lists by day, compared with the times of post targets."""
+    """Convert a time to an SQL parameter that the lists of posts by day compare with the stored times of post targets."""
     return PostTarget._meta.get_field("scheduled_at").get_db_prep_value(at, connection)
 
 
@@ -116,7 +116,7 @@ def list_first_posts_of_each_day(
     per_day: int,
     skip: int = 0,
 ) -> list[CalendarPost]:
-    """Return the posts of each day that the dashboard's calendar shows, at most `per_day` for a local day, after `skip`.
+    """Return the posts of each local day in the dashboard's calendar: at most `per_day`, after leaving out `skip`.
 
     A group is returned once for each time of its targets. Targets without `scheduled_at` count at their creation time. Raises
     ScopeMissing, NotFound.
@@ -138,7 +138,7 @@ _ShownTarget = tuple[Any, str, bool]
 
 
 class _DayEntry(NamedTuple):
-    """An entry of the lists of posts by day: a post at one time of its targets, or at their creation without one."""
+    """An entry of the lists of posts by day: a post at a time of its targets; without a time, at the targets' creation."""
 
     shown_at: datetime
     group_id: str
@@ -150,7 +150,7 @@ class _DayEntry(NamedTuple):
 def _first_entries_of_each_day(
     targets: QuerySet[PostTarget], window: tuple[datetime, datetime], zone: ZoneInfo, places: slice
 ) -> list[_DayEntry]:
-    """Return the entries of targets at these places of each local day in a window of time, earliest first.
+    """Return the entries in the slice `places` of each local day's posts, for the days of a time window, earliest first.
 
     They are grouped here, because a month took SQLite three times as long with window functions.
     """
@@ -166,7 +166,7 @@ def _first_entries_of_each_day(
 
 
 def _without_repetitions(targets: Sequence[_ShownTarget]) -> list[_ShownTarget]:
-    """Return the first of the sorted targets that have the same group and time, or the same group and no time."""
+    """For lists of posts by day, keep one sorted target per post group and time, and one per group without a time."""
     distinct = [target for target, _ in groupby(targets)]
     first_of_group: dict[str, _ShownTarget] = {}
     for target in filterfalse(itemgetter(2), distinct):
@@ -175,7 +175,7 @@ def _without_repetitions(targets: Sequence[_ShownTarget]) -> list[_ShownTarget]:
 
 
 def _read_shown_targets(targets: QuerySet[Any]) -> list[_ShownTarget]:
-    """Read those of the targets that the calendar shows, sorted; of a waiting group, only targets that have a time.
+    """Read, sorted, those of the targets that the calendar shows; of a group awaiting approval, only those with a time.
 
     The groups are read only of targets that are pending and not due, since all others belong to released groups. Reading all
     groups would take longer than reading the targets.
@@ -231,7 +231,7 @@ def _uncancelled_targets() -> QuerySet[Any]:
 def _targets_in_window(
     workspace_id: str, window: tuple[datetime, datetime], *, account_id: str | None = None
 ) -> QuerySet[PostTarget]:
-    """Return the targets in a window of time that are not cancelled, with `shown_at`; those of drafts included."""
+    """Return a workspace's uncancelled targets in a window of time, also those of drafts, annotated with `shown_at`."""
     of_workspace = _uncancelled_targets().filter(account__workspace_id=workspace_id)
     targets = of_workspace.filter(shown_at__gte=window[0], shown_at__lt=window[1])  # uses target_by_time
     return targets if account_id is None else targets.filter(account_id=account_id)

@@ -55,7 +55,7 @@ def duplicate_group_id_by_content(contents: Iterable[ContentKey], *, ignored_gro
 def find_accounts_and_duplicates(
     workspace_id: str, account_ids: Iterable[str], hashes: Iterable[str], *, ignored_group_id: str = ""
 ) -> tuple[dict[str, ConnectedAccount], dict[ContentKey, str]]:
-    """Find accounts of a workspace by id, and the duplicates of contents with these hashes, with one query.
+    """Find, in one query, accounts of a workspace by id and earlier posts whose content has one of the given hashes.
 
     The duplicates are those of `duplicate_group_id_by_content` for each account with each hash. Each account has its
     workspace loaded.
@@ -89,14 +89,14 @@ _accounts = FixedSelect(
 
 
 def _sent_contents_values(accounts: Iterable[str], hashes: Iterable[str]) -> list[Any]:
-    """Return the values of the query for duplicates."""
+    """Return the parameters of the SQL query for duplicates: account ids, content hashes and the earliest time."""
     since = timezone.now() - SAME_CONTENT_WINDOW
     created_at = PostTarget._meta.get_field("created_at").get_db_prep_value(since, connection)
     return [list_parameter(accounts), list_parameter(hashes), created_at]
 
 
 def _released_duplicates(sent: str | None, ignored_group_id: str) -> dict[ContentKey, str]:
-    """Return the duplicates among the result of the query: without unsent targets, and only those of released groups."""
+    """Filter the duplicates that the query found: drop unsent targets, and those whose post groups are not released."""
     # Filtered in Python: there are few rows, and each further SQL condition makes the query about 10 % slower.
     earlier = [
         ((account, content, bool(sandbox)), group)

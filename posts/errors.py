@@ -27,7 +27,7 @@ class PlanExpired(ApiError):
 
 
 def prefixing_error_fields_with_index(index: int) -> AbstractContextManager[None]:
-    """Return a context manager for the errors of one post of a batch: their field names begin with `posts[2]`."""
+    """Return a context manager that prefixes API errors' field names with a post's place in a batch, such as `posts[2]`."""
     return prefixing_error_fields(f"posts[{index}]")
 
 

@@ -15,7 +15,7 @@ REPORTED_TARGET_STATUSES = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetS
 def build_group_events(
     group: PostGroup, targets: Iterable[PostTarget], kinds: Sequence[tuple[str, str | None]]
 ) -> list[NewEvent]:
-    """Return the unsaved webhook events of a post group with all of its targets; a kind comes with the id of its target.
+    """Return one unsaved webhook event for each of a post group's `kinds`: an event kind, with a target id or None.
 
     The `event_sequence` of the group counts them already: it is the number of the last one among the group's events.
     """

@@ -24,7 +24,7 @@ REFRESH_INTERVAL = timedelta(hours=1)
 
 
 def icalendar_of_targets(workspace: Workspace, targets: Iterable[PostTarget]) -> bytes:
-    """Return an iCalendar object with an event for each target, which needs its account, its post group and `shown_at`."""
+    """Return an iCalendar object with an event for each target; each needs a loaded account, post group and `shown_at`."""
     from icalendar import Calendar  # noqa: PLC0415 - importing it takes a tenth of a second, and few processes need it
 
     calendar = Calendar()

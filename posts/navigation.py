@@ -1,4 +1,4 @@
-"""Entries of the posts pages in the dashboard's navigation menu."""
+"""Return the type and ids of the resources that this stored plan's commit created or changed; else None."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _retry_missed(caller: Caller, post_group_id: str, fields: Mapping[str, Any],
 
 
 def _with_fields(plan: Callable[..., Plan]) -> MakePlan:
-    """Return the MakePlan of a post operation whose plan function has the fields of the request as parameters."""
+    """Wrap a post operation's plan function, which takes a request's fields as keyword arguments, as a MakePlan."""
 
     def make_plan(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
         return plan(caller, post_group_id, **fields)

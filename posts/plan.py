@@ -162,7 +162,7 @@ def _hashed_change(change: GroupChange) -> dict[str, Any]:
 def _hashed_group(
     group: PostGroup, assets: Mapping[str, MediaAsset], moment: datetime | None, due: datetime | None
 ) -> dict[str, Any]:
-    """Return what a plan's hash contains of a post group; a target that is due at `due` has the group's `moment`."""
+    """Return what a plan's hash contains of a post group; targets scheduled at `due` have no `moment` of their own."""
     return {
         "status": str(group.status),
         "text": group.text,

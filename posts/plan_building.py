@@ -49,7 +49,7 @@ STATUSES_WITH_EVENT_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CO
 
 @dataclass(frozen=True)
 class RowsForPlans:
-    """What building a plan reads for the posts in it at once: accounts and media by id, and duplicates of their content."""
+    """The rows needed to build a plan of posts, read at once: accounts and media by id, and duplicates of the content."""
 
     accounts: Mapping[str, ConnectedAccount]
     assets: Mapping[str, MediaAsset]
@@ -60,7 +60,7 @@ class RowsForPlans:
     def read(
         cls, workspace_id: str, posts: Sequence[PostInput], *, group_id: str = "", other_media: Iterable[str] = ()
     ) -> RowsForPlans:
-        """Read what plans of these posts need, with one query, and with another one if there are media.
+        """Read the rows that plans of these posts need: accounts and duplicates in one query, media in another.
 
         `group_id` is the stored group that the content is for, which is no duplicate of it. `other_media` are read as well.
         """
@@ -137,14 +137,14 @@ def _build_group(caller: Caller, workspace_id: str, post: PostInput, status: Gro
 
 
 def is_scheduled_or_publishing(group: PostGroup) -> bool:
-    """Return whether a planned post group will be published without further approval; its price is held then."""
+    """Return whether a planned post group is scheduled or publishing: it needs no approval, and its price is reserved."""
     return group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
 
 
 def build_post_target(
     group: PostGroup, position: int, given: TargetToValidate, at: datetime | None, now: datetime, *, slot: bool
 ) -> PostTarget:
-    """Build the unsaved target of a new or edited post group; it is due at `at`, or now, only if the group is released."""
+    """Build the unsaved target of a new or edited post group; if the group is released, it is due at `at` or else now."""
     return PostTarget(
         group=group,
         account=given.account,
@@ -182,7 +182,7 @@ def build_targets_to_validate(
     sandbox: bool,
     media: tuple[AttachedMedia, ...],
 ) -> list[TargetToValidate]:
-    """Build the targets to validate of a planned post: each with its account, text, options and media.
+    """For plans and validation of a post, build its TargetToValidate objects, with account, text, options and media.
 
     Raises ValidationFailed, AccountNotAllowed.
     """
@@ -222,7 +222,7 @@ def agent_id_for_caps(caller: Caller, group: PostGroup) -> str | None:
 
 
 def build_targets_to_validate_of_stored_group(group: PostGroup, assets: Mapping[str, MediaAsset]) -> list[TargetToValidate]:
-    """Build the targets to validate of a stored post group, with its current accounts and media.
+    """For the plan of a stored post group, build its TargetToValidate objects, with the current accounts and media.
 
     Raises ValidationFailed for a deleted asset.
     """
@@ -236,7 +236,7 @@ def build_targets_to_validate_of_stored_group(group: PostGroup, assets: Mapping[
 
 
 def refuse_caller_needing_approval(caller: Caller) -> None:
-    """Refuse to build a plan that publishes without the approval that the caller needs: an agent or an editor."""
+    """Refuse to build a plan that publishes without approval if the caller, an agent or an editor, needs approval."""
     if caller.needs_approval and caller.is_user:
         raise Forbidden(APPROVAL_MESSAGE, suggested_action=gettext_noop("Ask an owner or admin to do it."))
     if caller.needs_approval:

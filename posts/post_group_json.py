@@ -20,7 +20,7 @@ from posts.summaries import PostSummary
 
 
 def post_group_json(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str, Any]:
-    """Return the JSON data of a post group with all of its targets, which are instances or named tuples of their columns."""
+    """Return the JSON data of a post group and all its targets, given as model instances or named tuples of columns."""
     rows = list(targets)
     shown = [post_target_json(target) for target in rows]
     return {

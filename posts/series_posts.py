@@ -1,4 +1,4 @@
-"""The request for each post of a series: its texts are used in turn, with the post's number and its date filled in."""
+"""Builds the request for each post of a series from its texts in turn, with the post's number and date filled in."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def texts_of_series(post: Mapping[str, Any]) -> list[str]:
 
 
 def post_input_of_occurrence(series: Series, at: datetime, *, number: int, local: str) -> PostInput:
-    """Return the request for the post of a series with this number, which is scheduled at `at`, the local time `local`."""
+    """Return the request for the post with this `number` in a series, scheduled at the instant `at`, local time `local`."""
     texts, post = texts_of_series(series.post), dict(series.post)
     post.pop("texts", None)
     post["text"] = _filled_in(texts[(number - 1) % len(texts)], number, local)

@@ -59,7 +59,7 @@ def live_series_of_revoked_agents() -> QuerySet[Series]:
 
 
 def must_be_cancelled_after_series_change(group: PostGroup) -> bool:
-    """Query whether a series was ended or changed such that this post of it is to be cancelled."""
+    """Query whether a post of a series must be cancelled, because its series was ended or changed."""
     if group.series_id is None:
         return False
     revoked = Exists(Agent.objects.filter(pk=OuterRef("series__agent_id"), status=Agent.Status.REVOKED))
@@ -68,7 +68,7 @@ def must_be_cancelled_after_series_change(group: PostGroup) -> bool:
 
 
 def occurrences_that_can_be_cancelled(series: Series) -> QuerySet[SeriesOccurrence]:
-    """Query the occurrences of a series whose posts can still be cancelled as a whole."""
+    """Query the occurrences of a series whose posts can still be cancelled for all of their accounts."""
     return series.occurrences.filter(group__status__in=CANCELLABLE_GROUP_STATUSES)
 
 
@@ -110,7 +110,7 @@ def _upcoming(
 
 
 def _as_ended_with_agent(rows: QuerySet[Series]) -> QuerySet[Series]:
-    """Annotate a query of series with `agent_revoked`: such a series counts as ended, even before a worker ends it."""
+    """Annotate a query of series with `agent_revoked`: a revoked agent's series counts as ended before a worker ends it."""
     return rows.annotate(agent_revoked=_OF_REVOKED_AGENT)
 
 

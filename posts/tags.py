@@ -29,12 +29,12 @@ def distinct_tags_in_text(text: str) -> list[str]:
 
 
 def tags_of_metadata(metadata: Mapping[str, str]) -> list[str]:
-    """Return the tags in the metadata of a post. Programs may have written others: those that are too long are left out."""
+    """Return the tags in a post's metadata, without tags that are too long, which other programs may have written."""
     return [tag for tag in distinct_tags_in_text(metadata.get(TAGS_KEY, "")) if len(tag) <= MAX_TAG_CHARACTERS][:MAX_TAGS]
 
 
 def metadata_with_tags(metadata: Mapping[str, str], text: str) -> dict[str, str]:
-    """Return the metadata of a post with the tags in a text instead of those before. Raises InvalidTags."""
+    """Return a post's metadata with its tags replaced by the tags in a text. Raises InvalidTags."""
     tags = distinct_tags_in_text(text)
     if len(tags) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARACTERS for tag in tags):
         raise InvalidTags(f"A post can have at most {MAX_TAGS} tags of {MAX_TAG_CHARACTERS} characters.")

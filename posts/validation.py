@@ -252,7 +252,7 @@ def _option_issues(target: TargetToValidate, where: str) -> list[Issue]:
 
 
 def _named(problem: ValidationError) -> str:
-    """Return how a validation issue names the option of a post, or its part, that violates the option's JSON Schema."""
+    """Return the name, for a validation issue, of the post option (or its part) that violates the option's JSON Schema."""
     rules: Any = problem.schema
     if problem.validator == "required":
         name = next((each for each in problem.validator_value if each not in problem.instance), "")

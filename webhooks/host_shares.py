@@ -169,7 +169,7 @@ class HostShares(FairShares):
         return self._silences[holder] >= SILENT_AFTER_ATTEMPTS
 
     def _kinds(self, holder: str) -> Iterable[str]:
-        """Yield the kinds of shares that a new webhook attempt needs."""
+        """Yield the kinds of shares that count a new webhook attempt: all attempts, slow ones, and silent ones."""
         yield ALL
         if not self.is_quick(holder):
             yield SLOW

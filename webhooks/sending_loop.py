@@ -65,22 +65,22 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
         return True
 
     def claim(self) -> list[Row]:
-        """For subclasses to define: claim due rows of workspaces or hosts whose fair shares are not full."""
+        """For subclasses of HttpSendingLoop: claim due rows of workspaces or hosts whose fair shares are not full."""
         raise NotImplementedError
 
     def fair_share_key(self, row: Row) -> str:
-        """For subclasses to define: return the key, such as a workspace's id, of a row's fair share."""
+        """For subclasses of HttpSendingLoop: return the key, such as a workspace's id, of a row's fair share."""
         raise NotImplementedError
 
     def build_request_preparer(self, rows: Sequence[Row]) -> Callable[[Row], DeliveryRequest | AttemptOutcome | Outcome]:
-        """For subclasses to define: read what sending needs; return a function that prepares a row's request.
+        """For subclasses of HttpSendingLoop: read what rows need; return a function that prepares a row's request.
 
         Where there is nothing to send, the function returns the outcome instead.
         """
         raise NotImplementedError
 
     def save_outcomes(self, outcomes: Sequence[tuple[Row, AttemptOutcome | Outcome]]) -> Sequence[object]:
-        """For subclasses to define: save outcomes of attempts, maybe repeatedly; return a result for each."""
+        """For subclasses of HttpSendingLoop: save outcomes of attempts, maybe repeatedly; return a result for each."""
         raise NotImplementedError
 
     def record_attempt_end(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
@@ -89,7 +89,7 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
         self._shares.record_job_end(self.fair_share_key(row), seconds)
 
     def finish_current_work_and_stop(self, seconds: float) -> None:
-        """Stop the loop: wait up to `seconds` for running attempts, save their outcomes, cancel and release the others."""
+        """Stop this HttpSendingLoop: wait up to `seconds` for attempts, save outcomes, cancel and release the rest."""
         if self._thread.is_alive():  # the loop's thread hangs in the database; its leases will expire
             self._sending.stop()
             return
@@ -117,7 +117,7 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
             self._unsaved[key] = prepared
 
     def _save_finished(self) -> None:
-        """Save the outcomes of finished attempts, together or, if that fails, one by one.
+        """Save the outcomes of the HttpSendingLoop's finished attempts, together or, if that fails, one by one.
 
         While the database is down or a lock is held elsewhere, they stay in memory until the next call. Another outcome
         that cannot be saved is logged, and its row is sent again when the lease has ended.

@@ -49,7 +49,7 @@ def clear_customer_ids(*, workspace_ids: Iterable[str]) -> int:
 
 
 def set_audit_retention_tier(*, workspace_id: str, tier: str) -> None:
-    """For a customer of the payment processor: save how long the workspace's audit log is kept; `enterprise` stays.
+    """Save how long a payment processor customer's workspace keeps its audit log; the tier `enterprise` is kept.
 
     Operators set the tier `enterprise`.
     """

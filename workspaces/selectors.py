@@ -34,7 +34,7 @@ def undeleted_workspaces() -> QuerySet[Workspace]:
 def list_visible_workspaces_of_owner(
     *, caller: Caller, owner_user_id: str, limit: int, cursor: str | None = None
 ) -> Page[Workspace]:
-    """Workspace query: return a page of those that a user owns: for the user all, for an API key only its own."""
+    """Query a page of the workspaces that a user owns: all of them for the user, only its own for an API key."""
     owned = undeleted_workspaces().filter(owner_user_id=owner_user_id)
     if caller.is_user:
         visible = owned if caller.actor_id == owner_user_id else owned.none()
@@ -44,7 +44,7 @@ def list_visible_workspaces_of_owner(
 
 
 def get_workspace_for_role_or_key(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
-    """Workspace query: return the workspace for a member with one of `roles`, or an API key with api_keys.write.
+    """Query a workspace for a caller who is a member with one of `roles`, or an API key with the scope api_keys.write.
 
     Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
@@ -124,12 +124,12 @@ def open_and_expired_invitations(*, workspace_id: str) -> QuerySet[Invitation]:
 
 
 def find_open_invitation_by_token_hash(*, token_sha256: str) -> Invitation | None:
-    """Invitation query: return the one whose link token has the given hash, if it can still be accepted."""
+    """Query the workspace invitation whose link token has the given hash, if it can still be accepted."""
     return _open_invitations().select_related("workspace", "invited_by").filter(token_sha256=token_sha256).first()
 
 
 def _open_invitations() -> QuerySet[Invitation]:
-    """Invitation query: return those that are not expired and whose sender may still invite."""
+    """Query the workspace invitations that are not expired and whose senders may still invite people."""
     inviter_may_invite = Member.objects.filter(
         workspace=OuterRef("workspace"), user=OuterRef("invited_by"), role__in=(Member.Role.OWNER, Member.Role.ADMIN)
     )
@@ -138,7 +138,7 @@ def _open_invitations() -> QuerySet[Invitation]:
 
 
 def snippets_of_workspace(*, workspace_id: str) -> QuerySet[Snippet]:
-    """Workspace query: return the snippets, by kind and name."""
+    """Query a workspace's snippets, sorted by kind and name."""
     return Snippet.objects.filter(workspace_id=workspace_id).order_by("kind", "name")
 
 

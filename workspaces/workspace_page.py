@@ -82,12 +82,12 @@ class WorkspacePage:
 
     @property
     def other_workspaces(self) -> list[Workspace]:
-        """Return the first of the member's other workspaces by name, for the switcher on workspace pages."""
+        """Return a limited number of the member's other workspaces, sorted by name, for the workspace page's switcher."""
         mine = undeleted_workspaces().filter(members__user=self.caller.actor_id).exclude(pk=self.workspace.pk)
         return list(mine.order_by("name", "pk")[:SWITCHER_ROWS])
 
     def url_of_page(self, name: str, **named: str) -> str:
-        """Return the URL of another page of this page's workspace, by name."""
+        """Return the URL of the page with this route name in this workspace page's workspace."""
         return reverse(name, kwargs={"workspace_id": self.workspace.id, **named})
 
     def render(self, template: str, *, status: int = 200, **shown: Any) -> HttpResponse:

@@ -31,7 +31,7 @@ class ShownAccount:
 
     @property
     def name(self) -> str:
-        """Return what the accounts pages call an account: its handle, or else its display name or its id at the platform."""
+        """Return the name of an account on the dashboard's account pages: its handle, display name or platform id."""
         return self.row.handle or self.row.display_name or self.row.external_id
 
 
@@ -105,7 +105,7 @@ def _shown(row: ConnectedAccount) -> ShownAccount:
 
 
 def _obstacle(each: Platform) -> str | None:
-    """Return why the accounts page cannot offer to connect an account of this platform; None if it can."""
+    """Return why the accounts page cannot offer to connect accounts of this platform; None if it can offer that."""
     reasons = [connection_obstacle_sentence_or_none(each, method) for method in each.methods]
     return None if None in reasons else reasons[0]
 

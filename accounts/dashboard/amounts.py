@@ -26,7 +26,7 @@ def file_types_in_words(mime_types: Iterable[str]) -> str:
 
 
 def file_size_in_words(count: int) -> str:
-    """Return the amount of bytes of a file in words, with a decimal or a binary unit, whichever the platform uses."""
+    """Return the size of a file in words, such as 8 MB, in the decimal or binary unit that the platform uses."""
     for unit, name in ((10**9, "GB"), (2**30, "GB"), (10**6, "MB"), (2**20, "MB")):
         if count >= unit and count % unit == 0:
             return f"{localized_number(count // unit)} {name}"
@@ -34,7 +34,7 @@ def file_size_in_words(count: int) -> str:
 
 
 def seconds_in_words_of_one_unit(seconds: int) -> str:
-    """Return an amount of seconds in words: as hours, minutes or seconds, in the largest unit that divides it."""
+    """Return an amount of seconds in words, in the largest unit (hours, minutes, seconds) that gives a whole number."""
     if seconds >= 3600 and seconds % 3600 == 0:
         return hour_count_in_words(seconds // 3600)
     if seconds >= 60 and seconds % 60 == 0:

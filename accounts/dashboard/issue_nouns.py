@@ -1,4 +1,4 @@
-"""The nouns of sentences about validation issues: the things that these count and name, in the language of the page."""
+"""Nouns for sentences about validation issues, such as hashtags, images or bytes, in the language of the page."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ LIMIT_SENTENCES = {
 
 
 def issue_sentence(issue: Issue, label: str) -> str:
-    """Return the sentence for people about a validation issue: what is wrong; `label` is the platform's display name."""
+    """Return the sentence that tells people what is wrong in a validation issue; `label` is the platform's display name."""
     if issue.facts:
         return _SENTENCES[issue.code](label, issue.facts)
     if issue.code in _WITHOUT_FACTS:
@@ -56,7 +56,7 @@ def issue_sentence(issue: Issue, label: str) -> str:
 
 
 def advice_sentence(issue: Issue) -> str:
-    """Return the sentence for people about what to do about a validation issue; an empty string if there is no advice."""
+    """Return the sentence that tells people how to fix a validation issue; an empty string if there is no advice."""
     hint, facts = issue.repair_hint, issue.facts
     if hint is None:
         return ""
@@ -127,7 +127,7 @@ def _too_large(label: str, facts: IssueFacts) -> str:
 
 
 def _invalid_option(label: str, facts: IssueFacts) -> str:
-    """Return the sentence about an invalid platform option, by the keyword of the JSON Schema that it violates."""
+    """Return the sentence about a platform option that violates its JSON Schema, chosen by the violated keyword."""
     limit = facts["limit"]
     problems = {
         "required": _("is needed"),

@@ -10,7 +10,7 @@ from accounts.platforms.base import Platform
 
 
 def connection_obstacle_sentence_or_none(platform: Platform, method: str) -> str | None:
-    """Return a sentence about the obstacle to a connection method, with the missing settings; None without obstacle."""
+    """Return the sentence that names the settings which a connection method lacks; None if the method is available."""
     if platform.unavailable_reason(method) is None:
         return None
     applications = platform.setup.required_applications_for_method(method)

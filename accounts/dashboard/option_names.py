@@ -1,4 +1,4 @@
-"""The names of platform options, of their values, and of fields of credentials, as pages show them."""
+"""The names of platform options, of their values and of credential fields, as dashboard pages show them."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ VALUE_NAMES = {
 
 
 def option_value_display_name(option: str, value: Any) -> str:
-    """Return what pages call a value of a platform option, in the language of the page."""
+    """Return the name that dashboard pages show for a value of a platform option, in the language of the page."""
     return str(VALUE_NAMES.get(option, {}).get(value, value))
 
 
 def option_display_name(name: str) -> str:
-    """Return what pages call a platform option or a field of credentials, in the language of the page."""
+    """Return the name that dashboard pages show for a platform option or credential field, in the page's language."""
     return str(OPTION_NAMES.get(name) or name.replace("_", " ").capitalize())

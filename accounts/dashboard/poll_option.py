@@ -1,4 +1,4 @@
-"""The platform option `poll` on pages: what its parts mean, in the language of the page."""
+"""Words for dashboard pages about the platform option `poll`: what its parts mean, in the language of the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accounts.platforms.types import Capabilities
 
 
 def option_schema_with_poll_in_words(capabilities: Capabilities) -> Mapping[str, Any]:
-    """Return the JSON Schema of a platform's options, with the limits of a poll in the language of the page.
+    """Return the JSON Schema of a platform's options, with the poll's limits described in the language of the page.
 
     The descriptions in the schema itself are for the API, and contain the platform's numbers in English sentences.
     """

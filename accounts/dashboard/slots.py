@@ -62,7 +62,7 @@ class SlotsForm(forms.Form):
 
 @workspace_page("GET", "POST", operation="accounts.update_slots")
 def edit_slots(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Dashboard page that shows the slots of an account, and saves them."""
+    """Dashboard page that shows the slots (weekly publishing times) of an account, and saves the edited slots."""
     row = workspace_account_or_404(page, account_id)
     sent = page.request.POST if page.request.method == "POST" else None
     form = SlotsForm(sent, account=row, default_timezone=page.zone.key)

@@ -1,4 +1,4 @@
-"""The slots of an account in words, for dashboard pages."""
+"""The slots (weekly publishing times) of an account in words, for dashboard pages."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Platform:
         raise ConnectionUnavailable("This platform has no OAuth.")
 
     def check_and_identify(self, grant: Grant) -> Identity:
-        """Base method of adapters: ask whose credentials and tokens these are; raises ConnectionUnavailable by default.
+        """Base method of adapters: ask to which account these secrets belong; raises ConnectionUnavailable by default.
 
         Raises TokenExpired, ReauthRequired, Transient.
         """

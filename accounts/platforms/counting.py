@@ -96,7 +96,7 @@ def _x_emoji() -> Any:
 
 
 def find_link_spans(text: str) -> Iterator[LinkMentionOrTag]:
-    """Return the start and end of the links in a text, for counting characters; the patterns are compiled at first call.
+    """Return the start and end of each link in a text, for counting characters; compiles link patterns on first call.
 
     Compiling them at the import took a quarter of a process's start.
     """
@@ -121,7 +121,7 @@ def mastodon_length(text: str) -> int:
 
 
 def cut_to_limit(text: str, limit: int, count: Callable[[str], int], length: int | None = None) -> str:
-    """Counting as a platform does, cut a text to its limit, with an ellipsis; a text within it is unchanged.
+    """Cut a text that a platform counts as too long, and add an ellipsis; a text within the limit is unchanged.
 
     The cut is between words, unless a text without spaces would lose more than half of what fits. It never splits a grapheme
     cluster, nor a URL that follows other words. `count(result) <= limit` always holds; the result is empty if not even the
@@ -161,7 +161,7 @@ def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[lis
 
 
 def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], int]) -> int:
-    """Return the last position in `ends` where a text, cut there and ended with an ellipsis, meets the limit; 0 for none.
+    """Return the last of the positions `ends` at which a text, cut there plus an ellipsis, is within the limit; or 0.
 
     The search doubles its range before it halves it, so that it counts only texts of about the limit's length.
     """
@@ -185,7 +185,7 @@ def nfc_normalized(text: str) -> str:
 
 
 def _in_order(marks: str) -> str:
-    """Return a text's combining marks, such as accents, decomposed and in Unicode's order, for counting; fast for many marks.
+    """Return combining marks, such as accents, as NFD for character counting: decomposed and sorted, even if very many.
 
     `unicodedata` is too slow for many marks.
     """

@@ -76,7 +76,7 @@ class CredentialsRejected(PlatformError):
 
 
 class ConnectionUnavailable(PlatformError):
-    """Error that a platform adapter raises for what this service does not offer there, such as without the operator's app."""
+    """Error that a platform adapter raises if a connection is not available, such as without the operator's app."""
 
     suggested_action = "Ask the operator of the service to set this platform up."
 

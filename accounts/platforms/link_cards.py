@@ -46,7 +46,7 @@ LINK_CARD_SCHEMA: Mapping[str, Any] = {
 def link_card_issues(
     platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
 ) -> list[Issue]:
-    """Return the validation issues of a post's link card, such as a card beside media; `field` is the options' path."""
+    """Return the validation issues of a post's option `link_card`, such as a link card beside media."""
     if capabilities.link_preview != "service" or not with_media or not isinstance(options.get(OPTION_NAME), dict):
         return []
     message = f"{platform} shows media or a link card, not both."

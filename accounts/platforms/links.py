@@ -115,7 +115,7 @@ def link_spans(text: str) -> Iterator[LinkMentionOrTag]:
 
 
 def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Match[str] | None]:
-    """Find links: return the start and the domain of the first one in `text[start:end]`; the domain is None without a link.
+    """Find links: return start and domain of the first link in `text[start:end]`; without a link, the domain is None.
 
     The domain extends to the last top-level domain that may end it.
     """
@@ -134,7 +134,7 @@ def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Matc
 
 
 def _is_protocol(text: str, start: int, end: int, read: int) -> bool:
-    """Find links: return whether the part `start:end` of a text is a protocol, such as `https://`, where one may begin."""
+    """Find links: return whether `text[start:end]` is a protocol, such as `https://`, at a place where a link may begin."""
     if start < 0 or not _PROTOCOL.fullmatch(text, start, end):
         return False
     return start == 0 or (start > read and _BEFORE.fullmatch(text, start - 1, start) is not None)
@@ -228,7 +228,7 @@ def _international_length(label: str) -> int:
 
 
 def punycode_length_of_label(text: str) -> int:
-    """Return the length of a label of a link's domain in Punycode (RFC 3492), as `text.encode("punycode")` has it."""
+    """Return the length of a link's domain label in Punycode (RFC 3492), the same as of `label.encode("punycode")`."""
     basic = sum(character < "\x80" for character in text)
     return basic + bool(basic) + len(generate_integers(basic, list(_deltas(text))))
 

@@ -33,14 +33,14 @@ def platform_mark_sprite(names: tuple[str, ...]) -> SafeString:
 
 @cache
 def platform_mark_from_sprite(name: str, *, beside_label: bool = False) -> SafeString:
-    """Return a platform's mark (icon) as SVG for a page with `platform_mark_sprite`; read aloud like `platform_mark`."""
+    """Return a platform's mark as SVG that uses the page's icon sprite; screen readers read it like `platform_mark`."""
     mark = '<svg class="platform-mark" width="20" height="20"{}><use href="#mark-{}"></use></svg>'
     return format_html(mark, _spoken(name, beside_label), name)
 
 
 @cache
 def platform_mark(name: str, *, beside_label: bool = False) -> SafeString:
-    """Return a platform's mark (icon) as SVG for a page; a platform without an icon has its first letter.
+    """Return a platform's mark (icon) as SVG for a page: its logo or, without a logo, the first letter of its name.
 
     Screen readers read the platform's name, unless the mark is `beside_label`, which has the same words.
     """

@@ -51,7 +51,7 @@ def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str)
 def media_list_and_alt_text_issues(
     platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str = "media"
 ) -> list[Issue]:
-    """Return the validation issues of a post's media as a list, such as too many images, and of the alternative texts.
+    """Return the validation issues of all media of a post together, such as too many images, and of their alt texts.
 
     `field` is the path of the list.
     """
@@ -201,7 +201,7 @@ def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
 
 
 def _too_many(platform: str, field: str, kind: MediaKind | None, places: Sequence[int], limit: int) -> Issue:
-    """Return the validation issue of too many media of a kind, or in total; `places` are their indexes in the post."""
+    """Return the validation issue of too many media of a kind, or in total; `places` are the indexes of these media."""
     count, noun = len(places), _NOUNS[kind] if kind else "file"
     has, takes = number_with_noun(count, noun), number_with_noun(limit, noun)
     message = f"There are {has}; {platform} takes {takes} in a post."

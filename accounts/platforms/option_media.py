@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OptionMediaRule:
-    """A platform's rule that a post with an option has one file of certain `kinds`, or no media if there are no kinds.
+    """A platform's rule that a post with an option needs one file of certain `kinds`, or no media if `kinds` is empty.
 
     `because` is a sentence for people. The rule may hold only for one `value` of the option. A video lasts at least
     `min_seconds` and at most `max_seconds`, as far as its duration is known.
@@ -30,7 +30,7 @@ class OptionMediaRule:
 
     @property
     def advice(self) -> str:
-        """Return what helps if a post breaks this OptionMediaRule, for API clients."""
+        """Return the advice for API clients whose post breaks this OptionMediaRule."""
         return f"Leave `{self.option}` out, or change the media."
 
     def is_broken_by(self, options: Mapping[str, Any], media: Sequence[MediaInfo]) -> bool:

@@ -13,7 +13,7 @@ MAX_PEOPLE = 8  # that one look-up returns
 
 @dataclass(frozen=True)
 class Person:
-    """A person or organization at a platform. `mention` is the handle as a text has to contain it, such as @alice.example."""
+    """A person or organization at a platform; `mention` is the handle to write in a post's text, such as @alice.example."""
 
     mention: str
     display_name: str = ""

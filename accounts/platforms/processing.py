@@ -13,7 +13,7 @@ from accounts.platforms.types import Progress, State
 def step_to_check_later_or_raise(
     progress: Progress, phase: str, state: State, *, first: float, longest: float, max_checks: int, timeout: PlatformError
 ) -> Progress:
-    """Return the step that asks again, after a pause, whether the platform has processed an upload; raises after many checks.
+    """Return the step that asks later whether the platform has processed an upload; raises `timeout` after `max_checks`.
 
     `looks` in the state counts the checks. The pause before it grows from `first` to `longest` seconds, doubling each time.
     Raises `timeout` after `max_checks`.

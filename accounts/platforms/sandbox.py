@@ -48,7 +48,7 @@ class Sandbox(Platform):
         return self._identity(f"sandbox-{workspace_id}")
 
     def check_and_identify(self, grant: Grant) -> Identity:
-        """Return the sandbox account whose `external_id` is in the account's credentials."""
+        """Return the identity of a sandbox account, made from the `external_id` that is stored with its secrets."""
         return self._identity(grant.external_id)
 
     def refresh_grant(self, grant: Grant) -> Grant:
@@ -69,7 +69,7 @@ class Sandbox(Platform):
         return Published(external_id=f"sandbox-{content.key}", permalink=f"https://sandbox.invalid/{self.name}/{content.key}")
 
     def find_people(self, grant: Grant, text: str) -> list[Person]:
-        """Return one person invented by the sandbox adapter, with the text as name and a handle that no platform has."""
+        """Return one invented person for the sandbox adapter, with the searched text as name and a made-up handle."""
         word = "".join(char for char in text.lower() if char.isascii() and char.isalnum())
         return [Person(f"@{word or 'somebody'}.sandbox.example", f"{one_line(text)} (invented)")]
 

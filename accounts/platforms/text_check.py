@@ -60,7 +60,7 @@ def length_issues(
     subject: str = "The text",
     scope: str = "",
 ) -> list[Issue]:
-    """Check a text's length: return the validation issues of a text that is too long, with a shortened one as hint.
+    """Check a text's length: return the validation issues of a text that is too long, with a shortened text as hint.
 
     A text within the limit may get a warning. The text in the hint fits the limits of all units. `media` are the kinds of the
     post's media. `cached` counts and cuts each text only once. `subject` is what the message calls the text, `scope` what the

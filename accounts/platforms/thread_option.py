@@ -45,12 +45,12 @@ def thread_texts_including_first(content: Content) -> tuple[str, ...]:
 
 
 def texts_after_first_segment(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the texts of a chain's posts after the first, from the option `thread`; empty if it is missing or invalid."""
+    """Return the texts of a thread's posts after the first, from the option `thread`; empty if missing or invalid."""
     return tuple(text for _, text in _further(options))
 
 
 def texts_billed_by_platform(capabilities: Capabilities, text: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the texts that a platform bills: of all posts of a thread if it bills each, otherwise of the first post."""
+    """Return the texts that a platform bills: those of all posts if it bills each post of a thread, or else the first."""
     rules = capabilities.thread
     if rules is None or not rules.each_billed:
         return (text,)
@@ -60,7 +60,7 @@ def texts_billed_by_platform(capabilities: Capabilities, text: str, options: Map
 def thread_issues(
     platform: str, capabilities: Capabilities, text: str, options: Mapping[str, Any], field: str, cached: TextCheckCache
 ) -> list[Issue]:
-    """Return the validation issues of the option `thread`, which adds a chain of posts; `field` is the path of the options.
+    """Return the validation issues of the option `thread`, which adds further posts; `field` is the path of the options.
 
     The JSON Schema of the options reports values that are not segments, texts that are too long to count, and segments beyond
     the platform's maximum.
@@ -87,7 +87,7 @@ def thread_issues(
 
 
 def check_thread_segments(content: Content, capabilities: Capabilities, label: str) -> None:
-    """Raise ContentRejected before a thread is published if the platform would refuse one of its further posts.
+    """Raise ContentRejected before a thread is published if the platform would refuse a post after the first.
 
     Validation reports the same issues when the post is created, but limits may have changed since then.
     """
@@ -97,7 +97,7 @@ def check_thread_segments(content: Content, capabilities: Capabilities, label: s
 
 
 def _further(options: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Yield the texts of a chain's posts after the first, from the option `thread`, each with its index."""
+    """Yield the texts of a thread's posts after the first, from the option `thread`, each with its index."""
     given = options.get(OPTION_NAME)
     for index, segment in enumerate(given if isinstance(given, list) else ()):
         text = segment.get("text") if isinstance(segment, dict) else None

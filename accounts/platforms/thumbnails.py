@@ -36,7 +36,7 @@ def jpeg_thumbnail_or_none(content: bytes, *, max_bytes: int, longest_side: int 
 
 
 def square_webp_or_none(content: bytes) -> bytes | None:
-    """Return a thumbnail of a profile picture's middle, a WebP of at most AVATAR_SIDE pixels and MAX_AVATAR_BYTES.
+    """Return a square WebP thumbnail of the middle of a profile picture, within AVATAR_SIDE and MAX_AVATAR_BYTES.
 
     None as for `jpeg_thumbnail_or_none`.
     """
@@ -56,7 +56,7 @@ def square_webp_or_none(content: bytes) -> bytes | None:
 
 
 def _opaque(image: Image.Image) -> Image.Image:
-    """Return the picture of a thumbnail as RGB, with white in place of transparent pixels."""
+    """Return the picture for a thumbnail in RGB, with white in place of transparent pixels."""
     if image.mode == "I;16":  # Pillow would cut off its values at 255
         image = image.point(lambda value: value / 256).convert("L")
     if not image.has_transparency_data:

@@ -90,7 +90,7 @@ class MediaRules:
 
 @dataclass(frozen=True)
 class PostingPace:
-    """Dataclass of how fast an account may post at its platform: `burst` posts at once, then one every `seconds`."""
+    """Dataclass of a platform's posting rate for an account: `burst` posts at once, then one post every `seconds`."""
 
     seconds: float
     burst: int = 1
@@ -253,7 +253,7 @@ class Progress:
     published: Published | None = None
 
     def with_next_step(self, phase: str, state: State, *, ready_at: datetime | None = None) -> Progress:
-        """Return this Progress (dataclass) of publishing with a new next step; keeps what is published or accepted."""
+        """Return this Progress (dataclass) of publishing with a new next step; what is published so far is kept."""
         return replace(self, phase=phase, state=state, ready_at=ready_at)
 
     def to_stored(self) -> dict[str, Any]:
@@ -295,6 +295,6 @@ class MissingFromListProof:
 
 @dataclass(frozen=True)
 class NotPublishedProof:
-    """Dataclass that an adapter returns if a post is certainly not published; an empty search result is no `proof`."""
+    """Dataclass that an adapter returns if a post is certainly not published; finding nothing is not enough as `proof`."""
 
     proof: UploadNotPublishedProof | MissingFromListProof

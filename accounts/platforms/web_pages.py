@@ -91,7 +91,7 @@ def fetch_page_metadata(link: str) -> PageMetadata:
 
 
 def fetch_picture_bytes(address: str, *, seconds: float = PICTURE_SECONDS, max_bytes: int = MAX_PICTURE_BYTES) -> bytes:
-    """Fetch the bytes of a picture on the web, such as a web page's, which may not be an image. Raises PageUnavailable."""
+    """Fetch the bytes of a picture from the web, without checking that they are an image. Raises PageUnavailable."""
     return _fetch(address, accept="image/*", seconds=seconds, max_bytes=max_bytes, cut_off=False)[2]
 
 

@@ -82,7 +82,7 @@ class ConnectSerializer(WriteBody):
 
 @extend_schema_serializer(component_name="Authorization")
 class BegunOAuthSerializer(serializers.Serializer):
-    """The API response to a request to connect an account by OAuth: its owner grants access at `authorization_url`."""
+    """API response to a request to connect an account by OAuth: the owner must grant access at `authorization_url`."""
 
     authorization_url = serializers.CharField(
         allow_null=True, help_text="Open it in a browser. Null in a replay once it can no longer be used."
@@ -98,7 +98,7 @@ ConnectAnswer = one_of_serializer_class("ConnectAnswer", AccountEnvelope, BegunO
 
 @extend_schema_serializer(component_name="ConnectionChoice")
 class AccountToConnectSerializer(serializers.Serializer):
-    """The API representation of an account to choose after OAuth gave access to several; the caller connects one."""
+    """The API representation of one of the accounts among which the caller chooses after an OAuth login."""
 
     external_id = serializers.CharField(help_text="Give it as `choice`.")
     handle = serializers.CharField()
@@ -108,7 +108,7 @@ class AccountToConnectSerializer(serializers.Serializer):
 
 
 class ConnectionChoicesSerializer(serializers.Serializer):
-    """The API response with the accounts to choose from after OAuth: the request is repeated with one as `choice`.
+    """The API response with the accounts to choose from after OAuth; the caller repeats the request with a `choice`.
 
     None is connected yet.
     """
@@ -121,7 +121,7 @@ CompleteConnectionAnswer = one_of_serializer_class("CompleteConnectionAnswer", A
 
 
 class OAuthCallbackQuery(DryRunQuery):
-    """The serializer of the query that completes an OAuth connection: what the platform sent, and the chosen account."""
+    """Serializer of the query parameters that complete an OAuth connection: `state`, `code` and the chosen account."""
 
     state = fields.Text(max_length=2048)
     code = fields.Text(max_length=8192)

@@ -101,7 +101,7 @@ class PollCapabilitiesSerializer(serializers.Serializer):
 
 @extend_schema_serializer(component_name="PublishingCapabilities")
 class RetrySafetySerializer(serializers.Serializer):
-    """The API representation of a platform's capability `publishing`: whether a request may safely be repeated."""
+    """The API representation of a platform's capability `publishing`: whether publishing may safely be repeated."""
 
     retry_safety = serializers.ChoiceField(choices=["idempotent", "verifiable", "at_most_once"])
 
@@ -168,7 +168,7 @@ class ApplicationSetupSerializer(serializers.Serializer):
 
 
 class OperatorSetupSerializer(serializers.Serializer):
-    """The API representation of what owner and operator must prepare to connect accounts, in the capabilities."""
+    """The API representation, in the capabilities, of what account owners and the operator prepare to connect accounts."""
 
     owner_brings = serializers.CharField(help_text="What the owner of an account brings.")
     applications = ApplicationSetupSerializer(

@@ -1,4 +1,4 @@
-"""API serializers of the slots of connected accounts."""
+"""API serializers of the slots (weekly publishing times) of connected accounts."""
 
 from __future__ import annotations
 

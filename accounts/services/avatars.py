@@ -1,4 +1,4 @@
-"""Avatars: the profile pictures of accounts, which a periodic task fetches from the platforms and stores small.
+"""Avatars: small copies of accounts' profile pictures, which a periodic task fetches from the platforms.
 
 A picture is fetched after an account is connected and then once a week. The next attempt is scheduled before the picture is
 fetched, so that a picture which ends its worker is not tried again at once. A failure keeps the old picture.
@@ -38,14 +38,14 @@ IDENTITY_VALID_FOR = timedelta(minutes=10)  # the address that was read then is 
 
 
 def schedule_avatar_fetch(account: ConnectedAccount) -> None:
-    """Let the periodic task fetch the profile picture of an account at once. Sandbox accounts have none."""
+    """Schedule the profile picture of an account for the next run of the periodic task; sandbox accounts have none."""
     if not account.sandbox:
         now = {"due_at": timezone.now(), "failures": 0}
         Avatar.objects.update_or_create(account_id=account.pk, defaults=now)
 
 
 def avatar_url_from_identity_or_previous(account: ConnectedAccount, identity: Identity) -> str:
-    """Return the URL of an account's profile picture at the platform, from the identity with which the platform answered.
+    """Return the platform's URL of an account's picture: from the identity just read or, if that is empty, the old URL.
 
     The previous address if the answer has neither picture nor name, because the profile could not be read then.
     """
@@ -108,7 +108,7 @@ def _fetch(avatar: Avatar) -> None:
 
 
 def _url_at_platform(account: ConnectedAccount) -> str:
-    """Return where the platform has the account's profile picture; it is asked, because many such addresses expire.
+    """Return the platform's current URL of an account's profile picture; asks the platform, because many URLs expire.
 
     Platforms that bill such questions are not asked; the address is then as it was at the connection or the last check.
     """
@@ -129,7 +129,7 @@ def _asked_url(adapter: Platform, account: ConnectedAccount, grant: Grant) -> st
 
 
 def _store(avatar: Avatar, url: str, content: bytes) -> None:
-    """Store an account's profile picture, unless it was scheduled again or the account was disconnected meanwhile.
+    """Store an account's fetched picture, unless a new fetch was scheduled or the account was disconnected meanwhile.
 
     Deletes the row of a disconnected account, which a release without avatars leaves.
     """

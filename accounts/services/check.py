@@ -63,7 +63,7 @@ def verify_and_update_account(*, caller: Caller, account_id: str) -> ConnectedAc
 
 
 def _store_identity(account: ConnectedAccount, identity: Identity) -> None:
-    """Store what the platform answered about a checked account, and schedule its picture if that is new or was never fetched.
+    """Store a checked account's identity from the platform, and schedule fetching a new or never fetched picture.
 
     Nothing is stored if the account was disconnected meanwhile.
     """

@@ -83,7 +83,7 @@ def begin_connection_attempt(
 
 
 def stored_url_and_state_if_unused(*, attempt_id: str) -> dict[str, str | None]:
-    """Return the stored authorization URL and `state` of an OAuth connection attempt, for the answer to a repeated request.
+    """Return the stored authorization URL and `state` of an OAuth attempt, to answer a repeated request to connect.
 
     Both are None once the attempt has been used or has expired.
     """

@@ -85,7 +85,7 @@ def complete_connection(
 
 
 def exchange_code_for_account_choices(*, caller: Caller, state: str, code: str) -> ConnectionAttemptAfterReturn:
-    """Begin to complete an OAuth connection after the browser's return: exchange the code; returns the accounts to choose.
+    """Exchange the code of an OAuth connection after the browser's return; return the accounts to choose from.
 
     Attaches nothing. If the code was used before and its only account is attached, returns that account. Raises
     OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right), WorkspacePaused, CredentialsRejected,

@@ -35,7 +35,7 @@ def reserve_publishing_times(wanted: Sequence[tuple[str, PostingPace]]) -> list[
 
 
 def _reserve_next_time(account: ConnectedAccount, pace: PostingPace, now: datetime) -> datetime:
-    """Reserve the next time that the pace of an account allows, on the instance only, and return it."""
+    """Reserve the next publishing time that an account's pace allows, without saving the account; return the time."""
     bucket = LeakyBucket(pace.seconds, pace.seconds * pace.burst)
     backlog = max(((account.paced_until or now) - now).total_seconds(), 0.0)
     account.paced_until = now + timedelta(seconds=backlog + bucket.interval)
@@ -43,7 +43,7 @@ def _reserve_next_time(account: ConnectedAccount, pace: PostingPace, now: dateti
 
 
 def delay_posts_to_account(*, account_id: str, seconds: float) -> None:
-    """Set back the pace of an account: delay all its posts for `seconds`, because the platform asked for a pause.
+    """Delay all posts to an account for `seconds`, because its platform asked for a pause.
 
     Posts with a time reserved earlier wait, too.
     """

@@ -1,4 +1,4 @@
-"""Changes of the slots of connected accounts."""
+"""Changes of the slots (weekly publishing times) of connected accounts."""
 
 from __future__ import annotations
 

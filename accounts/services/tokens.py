@@ -46,7 +46,7 @@ def new_token_renewal_due_at(expires_at: datetime | None) -> datetime | None:
 
 
 def renew_or_await_tokens(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Grant:
-    """Renew the OAuth tokens of an account whose tokens are too old, and return the account's new secrets.
+    """Renew an account's OAuth tokens, or wait while another worker renews them; return the account's new secrets.
 
     If another worker has renewed them since, that worker's tokens are returned. While another worker is renewing them, the
     account is read up to `checks` times. Raises RenewalInProgress if the tokens are not renewed by then, ReauthRequired

@@ -1,1 +1,1 @@
-"""The dashboard pages of API keys. Those of agents are in config/home."""
+"""The package of the dashboard pages of API keys; the dashboard pages of agents are in config/home."""

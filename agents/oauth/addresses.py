@@ -1,4 +1,4 @@
-"""The addresses of the OAuth server: its issuer and the resources for which it issues tokens; and its scopes."""
+"""The addresses of the OAuth server: its issuer, and the resources for which it issues tokens. Also its scopes."""
 
 from __future__ import annotations
 

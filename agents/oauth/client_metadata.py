@@ -26,7 +26,7 @@ class ClientMetadata:
 
 
 def parse_client_metadata(document: Any) -> ClientMetadata:
-    """Return the supported part of a client's metadata. Raises InvalidClientMetadata, InvalidRedirectUri.
+    """Return the supported part of an OAuth client's metadata. Raises InvalidClientMetadata, InvalidRedirectUri.
 
     Unknown members are ignored, and grant types that this service does not have are left out.
     """
@@ -48,7 +48,7 @@ def parse_client_metadata(document: Any) -> ClientMetadata:
 
 
 def _name(document: dict[str, Any]) -> str:
-    """Return the name in an OAuth client's metadata without invisible characters, which could disguise it; "" without one."""
+    """Return an OAuth client's name from its metadata without invisible characters, which could disguise it; else ""."""
     name = document.get("client_name", "")
     if not isinstance(name, str):
         raise InvalidClientMetadata("client_name must be a text.")

@@ -1,4 +1,4 @@
-"""OAuth clients: registers those that ask for it, and reads the metadata documents of those that publish one."""
+"""Registers OAuth clients that ask for registration, and reads the metadata documents that other clients publish."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def find_stored_client(client_id: str | None) -> OAuthClient | None:
 
 
 def find_or_fetch_client_or_none(client_id: str | None, *, asked_by: str) -> OAuthClient | None:
-    """Return the OAuth client with this client_id; read its metadata document if it has one and that is due.
+    """Return the OAuth client with this client_id; fetch its metadata document, if it has one, when the copy is old.
 
     `asked_by` is the user id or the address for which the document is read; each may wait for few at once. Returns None for
     an unknown client. Raises InvalidClientMetadata (the document cannot be read or is not valid), RateLimited.

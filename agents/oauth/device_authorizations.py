@@ -67,12 +67,12 @@ def find_undecided_device_authorization_or_none(*, entered_code: str) -> DeviceA
 
 
 def access_requested_by_device(found: DeviceAuthorization) -> RequestedAccess:
-    """Return the access for which the client of a device authorization asks a person."""
+    """Return the access that the client of a device authorization asks a person to grant."""
     return RequestedAccess(found.client, found.resource, list(found.scopes))
 
 
 def allow_device_authorization(*, caller: Caller, workspace_id: str, entered_code: str, **choices: Any) -> OAuthGrant:
-    """Let the client of a device authorization act as a new agent; `choices` are those of `allow_client_to_act_as_agent`.
+    """Let the client of a device authorization act as a new agent; pass `choices` to `allow_client_to_act_as_agent`.
 
     Raises NotFound (the code has expired or was decided about), and what `allow_client_to_act_as_agent` raises.
     """
@@ -86,7 +86,7 @@ def allow_device_authorization(*, caller: Caller, workspace_id: str, entered_cod
 
 
 def deny_device_authorization(*, caller: Caller, entered_code: str) -> None:
-    """Refuse the client of a device authorization. Raises NotFound (the code has expired or was decided about)."""
+    """Refuse the client of a device authorization. Raises NotFound if its code has expired or is already decided."""
     with transaction.atomic():
         found = _locked(entered_code)
         DeviceAuthorization.objects.filter(pk=found.pk).update(denied_at=timezone.now())

@@ -6,7 +6,7 @@ from oauthlib.oauth2 import OAuth2Error
 
 
 class InvalidTarget(OAuth2Error):
-    """The OAuth error for a resource that is not one of this service's, or not the one of the grant."""
+    """The OAuth error for a requested resource that this service does not have, or for which the grant is not valid."""
 
     error = "invalid_target"
     description = "Ask for one resource: this service's address, or its /mcp."

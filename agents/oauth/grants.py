@@ -1,4 +1,4 @@
-"""OAuth grants: a person's permission makes an agent, and codes and refresh tokens are exchanged for the agent's tokens.
+"""OAuth grants: a person's permission creates an agent; codes and refresh tokens are exchanged for the agent's tokens.
 
 Every function that exchanges something locks the grant or its token and must run in a transaction.
 """
@@ -53,7 +53,7 @@ class RequestedAccess:
 
 @dataclass(frozen=True)
 class IssuedTokens:
-    """The tokens that an OAuth client gets for a code or refresh token; `expires_in` is in seconds, of the access token."""
+    """The tokens that an OAuth client gets for a code or refresh token; the access token ends after `expires_in` s."""
 
     access_token: str
     refresh_token: str
@@ -110,7 +110,7 @@ def allow_client_to_act_as_agent(
 
 
 def _agent_to_reconnect(caller: Caller, workspace_id: str, client: OAuthClient, agent_id: str) -> Agent:
-    """Delete an OAuth client's earlier grant with all its tokens, and return the agent as which the client was connected.
+    """Delete an OAuth client's earlier grant with all its tokens, and return the agent that the client acted as.
 
     A deleted grant cannot be refreshed any more, even by a request that has begun already.
     """
@@ -144,7 +144,7 @@ def lock_grant_of_code(*, client: OAuthClient, code: str) -> OAuthGrant | None:
 
 
 def lock_token_to_refresh_or_none(*, client: OAuthClient, refresh_token: str) -> OAuthToken | None:
-    """Lock and return the OAuth token that may be refreshed with this refresh token; None if it cannot be.
+    """Lock and return the OAuth token to which a refresh token belongs; None if it may not be refreshed.
 
     A refresh token that was used already ends its grant, unless it is repeated within REPEATED_REFRESH_WINDOW. Raises
     RateLimited.
@@ -193,7 +193,7 @@ def revoke_token(*, client: OAuthClient, token: str) -> None:
 
 
 def end_grant_of_agent(*, caller: Caller, agent_id: str) -> OAuthGrant:
-    """End the OAuth grant of an agent: no code or token of it works any longer. Nothing changes if it has ended.
+    """End an agent's OAuth grant, so that its codes and tokens stop working. Nothing changes if it has already ended.
 
     Raises ScopeMissing, Forbidden (an agent), NotFound (also for an agent without a grant).
     """
@@ -207,7 +207,7 @@ def end_grant_of_agent(*, caller: Caller, agent_id: str) -> OAuthGrant:
 
 
 def end_grant_as_operator(*, caller: Caller, token: str, dry_run: bool = False) -> ApiKey:
-    """End the OAuth grant of a leaked access or refresh token, as an operator of the service; return it as `grant_as_key`.
+    """End the OAuth grant of a leaked access or refresh token, for an operator; return it in the form of an API key.
 
     Raises Forbidden (not an operator), ValidationFailed on `token` if it does not exist, PlanChanged.
     """

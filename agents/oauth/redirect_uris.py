@@ -24,7 +24,7 @@ class RedirectUri:
 
     @property
     def is_loopback(self) -> bool:
-        """Return whether the redirect URI leads to a program on the person's own computer."""
+        """Return whether this RedirectUri of an OAuth client leads to a program on the person's own computer."""
         return self.host in LOOPBACK_HOSTS
 
     @property

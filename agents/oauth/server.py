@@ -89,7 +89,7 @@ class AgentGrantValidator(RequestValidator):
         return is_registered_redirect_uri(redirect_uri, request.client.redirect_uris)
 
     def get_default_redirect_uri(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> str | None:
-        """Tell the OAuth server the redirect URI of a request without one: of its code, or the client's only one."""
+        """Return the redirect URI of an OAuth request without one: that of its code, or the client's only one."""
         if exchanged := getattr(request, "grant", None):
             return str(exchanged.redirect_uri)
         registered = request.client.redirect_uris
@@ -107,7 +107,7 @@ class AgentGrantValidator(RequestValidator):
     def validate_scopes(
         self, client_id: str, scopes: list[str], client: OAuthClient, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        """Tell the OAuth server which of the requested scopes exist; if none does, all that a client may have."""
+        """Keep those scopes of an OAuth request that exist; if none does, set all scopes that a client may have."""
         request.scopes = [scope for scope in OAUTH_SCOPES if scope in scopes] or list(OAUTH_SCOPES)
         return True
 
@@ -148,7 +148,7 @@ class AgentGrantValidator(RequestValidator):
         return status
 
     def save_bearer_token(self, token: dict[str, Any], request: Request, *args: Any, **kwargs: Any) -> None:
-        """Tell the OAuth server that a code or refresh token is used; `issue_tokens` has stored the new tokens."""
+        """For oauthlib: mark a code or refresh token as used; `issue_tokens` has already stored the new tokens."""
         exchanged, now = request.exchanged, timezone.now()
         if isinstance(exchanged, OAuthToken):
             OAuthToken.objects.filter(pk=exchanged.pk, refreshed_at=None).update(refreshed_at=now)
@@ -187,7 +187,7 @@ def read_authorization_request(parameters: Parameters, *, asked_by: str) -> Requ
 
 
 def read_device_request(parameters: Parameters, *, asked_by: str) -> RequestedAccess:
-    """Let the OAuth server read what a client asks for in the device flow. Raises as `read_authorization_request`."""
+    """Let the OAuth server read what a client asks for in the device flow; errors as in `read_authorization_request`."""
     body = urlencode(_known(parameters, _DEVICE_PARAMETERS))
     request = Request(f"{issuer()}/oauth/device", "POST", body, _FORM)
     try:
@@ -242,7 +242,7 @@ def _redirect(redirect_uri: str, parameters: list[tuple[str, str]], state: str |
 
 
 def _known(parameters: Parameters, names: set[str]) -> list[tuple[str, str]]:
-    """Return those parameters of a request to the OAuth server that it knows; one without a value counts as omitted."""
+    """Return the known parameters of a request to the OAuth server; a parameter without a value counts as omitted."""
     known = [(name, value) for name, value in parameters if name in names and value]
     if any("\0" in value for _, value in known):  # which databases cannot compare
         raise InvalidRequestError("A parameter contains a NUL character.")
@@ -271,7 +271,7 @@ def _check_resource(request: Request, allowed: tuple[str, ...]) -> None:
 
 
 def _may_exchange(request: Request, grant: OAuthGrant | None, exchanged: Any, credential: str) -> bool:
-    """Store on oauthlib's request what is exchanged, for the methods that it calls next; return whether there is a grant."""
+    """Return whether there is an OAuth grant; if so, store it and its code or token on oauthlib's request for later use."""
     if grant is None:
         return False
     request.grant, request.exchanged, request.credential = grant, exchanged, credential

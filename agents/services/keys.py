@@ -262,7 +262,7 @@ def default_key_expiry_or_none() -> datetime | None:
 
 
 def require_grantable_scopes(caller: Caller, scopes: Sequence[str]) -> None:
-    """Before an API key is issued, or an agent gets scopes: raise ScopeMissing if the caller lacks one of them."""
+    """Raise ScopeMissing if the caller lacks one of the scopes that a new API key or an agent is to get."""
     missing = [scope for scope in scopes if scope not in caller.scopes]
     if missing:
         raise ScopeMissing(

@@ -69,7 +69,7 @@ def _check_session_plan(operation: str, workspace: Workspace, wanted: dict[str, 
 
 
 def _require_billing_access(caller: Caller, workspace_id: str) -> Workspace:
-    """Check who asks for a checkout or portal page: return the workspace of its owner or admin. Raises BillingUnavailable."""
+    """Return the workspace for a checkout or portal page if its owner or admin asks. Raises BillingUnavailable."""
     require_role(caller, workspace_id, "owner", "admin", body_field="workspace_id")
     if not has_payment_processor():
         raise BillingUnavailable()

@@ -69,7 +69,7 @@ def approve_correction(*, caller: Caller, correction_id: str) -> LedgerEntry:
 
 
 def withdraw_correction(*, caller: Caller, correction_id: str) -> None:
-    """Withdraw one's own correction, or reject that of another operator. It changes no money.
+    """Withdraw one's own correction of a month's spending, or reject another operator's. No money changes.
 
     Raises Forbidden (not an operator), NotFound, and InvalidState if it was decided before or has expired.
     """
@@ -100,7 +100,7 @@ def _decide(correction: Correction, caller: Caller, status: Correction.Status) -
 
 
 def _enter(correction: Correction) -> LedgerEntry:
-    """Add the ledger entry of an approved correction, and its cents to the counters, in their order of locking."""
+    """Add an approved correction to the billing ledger, and its cents to the counters, in their order of locking."""
     holder, cents = {"holder_id": correction.workspace_id, "month": correction.month}, correction.cents
     MonthCounter.objects.bulk_create([MonthCounter(**holder)], ignore_conflicts=True)
     counter = MonthCounter.objects.select_for_update().get(**holder)
@@ -129,7 +129,7 @@ def _enter(correction: Correction) -> LedgerEntry:
 
 
 def _require_spent(counter: MonthCounter | None, cents: int) -> None:
-    """Raise InvalidState if the cents of a credit exceed what was spent in the month."""
+    """Raise InvalidState if a correction is a credit of more cents than were spent in the month."""
     spent = counter.settled_cents if counter else 0
     if spent + cents < 0:
         raise InvalidState(

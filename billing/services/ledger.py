@@ -47,7 +47,7 @@ class PriceAlreadyReserved(Exception):
 
 @dataclass(frozen=True)
 class CounterCapCheck:
-    """The check of a write that increases a counter beside the ledger; `first` is the counter before anything was added.
+    """The cap check for an increase of a counter beside the ledger; `first` is the counter with nothing added yet.
 
     `refuse` raises the error of the cap that the increase exceeds, if it exceeds one.
     """
@@ -57,13 +57,13 @@ class CounterCapCheck:
     refuse: Callable[[Any], None]
 
     def raise_if_cap_exceeded(self) -> None:
-        """Read the counter beside the ledger again, and raise the error of the cap that this increase exceeds, if any."""
+        """Read the counter beside the ledger again, and raise the cap's error if this increase would exceed a cap."""
         rows = type(self.first)._default_manager.filter(**{name: getattr(self.first, name) for name in self.key})
         self.refuse(rows.first() or self.first)
 
 
 def _insert_missing_counters(increases: Sequence[CounterCapCheck]) -> None:
-    """Insert the missing counters of spending and posts, of all increases at once, in the order in which they are locked."""
+    """Insert counters of spending and posts that are still missing for these increases, in the order of locking."""
     for model, group in groupby(increases, key=lambda increase: type(increase.first)):
         model._default_manager.bulk_create([increase.first for increase in group], ignore_conflicts=True)
 
@@ -109,7 +109,7 @@ def build_money_hold_writes(
 
 
 def write_with_holds_or_return_failed(writes: Sequence[Write]) -> Write | None:
-    """Run writes that reserve money with other writes, all or none; return None, or the other write that failed.
+    """Run other writes with those that reserve money, all or none; return None, or the other write that failed.
 
     Raises SpendCapExceeded, UrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded, and RuntimeError after
     MAX_UPDATE_TRIES, which means that a limit and the check of its cap contradict each other.
@@ -124,7 +124,7 @@ def write_with_holds_or_return_failed(writes: Sequence[Write]) -> Write | None:
 
 
 def run_writes_ending_holds(writes: Sequence[Write], *, settled: Iterable[str], failed: Iterable[str]) -> Write | None:
-    """Run writes that finish posts, and those that spend or release their money in the ledger; return None, or what failed.
+    """Run writes that finish posts and, in the ledger, spend or release their money; return None, or the failed write.
 
     The money of `settled` posts is spent and counted as published, that of `failed` ones is released. The writes must be
     guarded, so that a post cannot be finished twice.
@@ -184,7 +184,7 @@ def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) 
 def lock_month_counters_in_order(
     *, target_ids: Iterable[str], workspace_id: str, agent_ids: Iterable[str], due_times: Iterable[datetime]
 ) -> None:
-    """Lock the ledger's counters of the months in which posts' money is reserved, and of those to which it moves.
+    """Lock the ledger's counters of the months in which posts' money is reserved now or will be reserved.
 
     Needed by transactions that release and hold, or hold for several agents: without it, two of them could deadlock.
     """
@@ -207,13 +207,13 @@ def _require_transaction() -> None:
 def _sums(
     parts: Sequence[tuple[date, PublishingCharge]], period_of: Callable[[date], date]
 ) -> Iterator[tuple[date, ChargeTotals]]:
-    """Yield each period in which the ledger holds money, with the sum of the charges: a statement changes a counter once."""
+    """Yield each period in which the ledger reserves money, with the sum of its charges, for one write per counter."""
     for period in sorted({period_of(day) for day, _ in parts}):
         yield period, ChargeTotals.sum_of([charge for day, charge in parts if period_of(day) == period])
 
 
 def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
-    """Return the write that adds money held in the ledger to a month's counter; 0 cents pass even if the cap was lowered."""
+    """Return the write that adds reserved money to a month's counter within its caps; 0 cents pass even a lowered cap."""
     first = MonthCounter(holder_id=caps.holder_id, month=month)
     limits: list[tuple[tuple[str, ...], int]] = []
     if demand.cents and caps.spending_limit_cents is not None:
@@ -241,7 +241,7 @@ def _usage_write(key: Sequence[Any], **amounts: int) -> Write:
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:
-    """Return the number (`round`) of the next reservation of each post that had one before. Raises PriceAlreadyReserved."""
+    """Return the next number (`round`) of a reservation for each post that had one before. Raises PriceAlreadyReserved."""
     before = (
         LedgerEntry.objects.filter(target_id__in=target_ids, kind__in=[EntryKind.HOLD, EntryKind.RELEASE])
         .values_list("target_id")
@@ -256,7 +256,7 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
 
 
 def _locked_holds(target_ids: Iterable[str]) -> list[str]:
-    """Lock the ledger's holds of posts, so that no hold is closed twice, and return the posts' ids."""
+    """Lock the ledger entries that reserve money for posts, so that none is closed twice; return the posts' ids."""
     _require_transaction()
     if ids := list(target_ids):
         holds = LedgerEntry.objects.filter(target_id__in=ids, kind=EntryKind.HOLD).order_by("target_id", "round")
@@ -279,7 +279,7 @@ def _closing_entry(hold: LedgerEntry, kind: LedgerEntry.Kind) -> LedgerEntry:
 
 
 def _month_counters(entries: list[LedgerEntry]) -> Iterator[tuple[MonthCounter, list[LedgerEntry]]]:
-    """Yield each month counter that the ledger entries change, with its entries, in the order of locking."""
+    """Yield each month counter that new ledger entries change, with these entries, in the counters' order of locking."""
     for month in sorted({entry.month for entry in entries}):
         of_month = [entry for entry in entries if entry.month == month]
         for holder in ("agent_id", "workspace_id"):

@@ -97,7 +97,7 @@ class Caller:
 
     @property
     def needs_approval(self) -> bool:
-        """Return whether what this Caller publishes waits for a person's approval: some agents, and editors by a setting."""
+        """Return whether this Caller's posts need a person's approval, as for some agents and, by a setting, editors."""
         return self.mode not in (AgentMode.ALLOW_PUBLISH, AgentMode.DRY_RUN)
 
     @property
@@ -174,7 +174,7 @@ def require_recent_sign_in(caller: Caller) -> None:
 
 
 def is_recent_sign_in(at: datetime) -> bool:
-    """Return whether a caller's sign-in at this time is recent enough; always True if REAUTHENTICATE_MINUTES is 0."""
+    """Return whether a caller's sign-in at time `at` is recent enough; always True if REAUTHENTICATE_MINUTES is 0."""
     longest = timedelta(minutes=settings.REAUTHENTICATE_MINUTES)
     return not longest or timezone.now() - at <= longest
 
@@ -204,7 +204,7 @@ def _is_allowed_for_editors(scope: str | AlternativeScopes) -> bool:
 
 
 def _enter(caller: Caller, workspace_id: str) -> bool:
-    """Set the workspace, role, scopes and mode of a Caller that is a user with access; return whether it has access."""
+    """Return whether a Caller has access to a workspace; for a user, also set workspace, role, scopes and mode."""
     if not caller.is_user:
         return caller.workspace_id == workspace_id and caller.workspace_status != WorkspaceStatus.DELETED
     if caller.role and caller.workspace_id == workspace_id:

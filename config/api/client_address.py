@@ -1,4 +1,4 @@
-"""The IP address of a client as rate limits count it."""
+"""Parses clients' IP addresses, and returns the address or network by which rate limits count a client."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class IdempotencyInProgress(ApiError):
 
 
 class PlanChanged(ApiError):
-    """API error for a write that would do something else than the plan which the caller has seen."""
+    """API error for a write that would do something other than the plan that the caller has seen."""
 
     status, code = 409, "PLAN_CHANGED"
     message = "The operation would now do something else than the plan with this hash. Nothing was changed."

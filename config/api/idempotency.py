@@ -89,7 +89,7 @@ def run_or_replay_in_transaction(
 
 
 def run_self_storing_or_replay(keyed: KeyedRequest, work: Callable[[], Any]) -> Any:
-    """Run a request whose service writes `build_stored_answer_write` together with its rows, or return the stored record.
+    """Run a request that stores the answer for its Idempotency-Key itself, or return the stored record of the key.
 
     A request whose key is in use fails at its writes, or earlier because of what the first request has written, and then
     returns the record of that. So requests with a new key need no query for it. Raises IdempotencyInProgress as

@@ -228,7 +228,7 @@ def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
 
 
 def _replay_despite_invalid_input(call: Call, key: str | None, spool: UploadTempFiles) -> HttpResponse | None:
-    """Answer an operation with invalid input by the response stored for its Idempotency-Key, if there is one.
+    """Answer an operation's request with invalid input by the response stored for its Idempotency-Key, if any.
 
     None if no answer is stored, if the request is a dry run, or if the caller may not read the answer; the request then
     fails with the validation error. `call.data` is not validated.

@@ -85,7 +85,7 @@ def hash_of_content(content: Any) -> str:
 
 
 def _hashable(value: Any) -> Any:
-    """Return JSON data with integers beyond 2**53 as text: RFC 8785 has no such numbers, but a plan's content may."""
+    """For a plan's hash: return JSON data with integers beyond 2**53 as text, because RFC 8785 has no such numbers."""
     if isinstance(value, dict):
         return {name: _hashable(each) for name, each in value.items()}
     if isinstance(value, list):

@@ -149,7 +149,7 @@ def rate_limiter_for_redis_url(redis_url: str) -> SharedLimiter | LocalLimiter:
 
 
 def count_or_raise_rate_limited(*buckets: Bucket) -> None:
-    """Count what a service does in each of these rate limit buckets; if one is full, count nothing and raise RateLimited."""
+    """Count one action in each of these rate limit buckets; if one is full, count nothing and raise RateLimited."""
     verdict = count_request_unless_rate_limited(*buckets)
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())

@@ -52,7 +52,7 @@ class WebThreadLimit:
 
     @contextlib.contextmanager
     def hold_thread(self, workspace_id: str = "") -> Iterator[None]:
-        """Return a context manager that counts the current web thread against the limit; RateLimited if it is reached."""
+        """Return a context manager that counts the current web thread; it raises RateLimited if the limit is reached."""
         if not self.try_acquire_thread(workspace_id):
             raise errors.RateLimited(
                 gettext_noop("Too many requests are waiting for other servers."),

@@ -1,4 +1,4 @@
-"""OperationViewSet, the base class of all API views, with the API's rate limits; see openapi_document.py for the document."""
+"""OperationViewSet, the base class of all API views, which authenticates requests and applies the API's rate limits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class OperationViewSet(ViewSet):
         return all(operation and operation.access.public for operation in operations)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Let the OperationViewSet answer errors in JSON if the client accepts only another type of the operation."""
+        """Let the OperationViewSet answer errors in JSON even if the client accepts only the operation's other types."""
         if request.META.get("HTTP_ACCEPT", "*/*") in ("*/*", "application/json"):  # of most clients, which accept JSON
             return _JSON, _JSON.media_type
         others = self.declared_operation.media_types if self.declared_operation else ()
@@ -91,7 +91,7 @@ def enforce_rate_limits_and_return_headers(caller: Caller, body: Any) -> dict[st
 
 
 def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
-    """Return the buckets in which an API view counts a caller's requests: its own and, for API keys, the workspace's."""
+    """Return the rate limit buckets in which an API view counts a request: the caller's, and for keys the workspace's."""
     own = rate_limit.Bucket(caller.key_id or caller.actor_id, caller.rate_limit_per_minute or settings.RATE_LIMIT_PER_MINUTE)
     if caller.workspace_id is None:
         return [own]

@@ -63,7 +63,7 @@ admin.site.register(
 
 @admin.register(ChannelMessage)
 class ChannelMessageAdmin(ReadOnlyAdmin):
-    """The read-only admin table of messages to notice channels, without their bodies."""
+    """The read-only admin table of notices to workspaces' Slack, Telegram and webhook channels, without their bodies."""
 
     list_display = ("id", "channel", "notice_kind", "created_at", "sent_at", "attempts", "last_error", "due_at")
     list_filter = (WaitingJobFilter,)

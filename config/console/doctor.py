@@ -68,7 +68,7 @@ def run_doctor_checks() -> Iterator[Finding]:
 
 
 def _settings(name: str) -> Iterator[Finding]:
-    """Doctor's check of the settings: report invalid ones and a missing ADMIN_TOKEN, but no malware scanner problems."""
+    """Doctor's check of the settings: report invalid ones, except the malware scanner's, and a missing ADMIN_TOKEN."""
     problems = check_settings(None)
     if settings.PRODUCTION:
         problems += [each for each in checks.run_checks(include_deployment_checks=True) if each not in problems]
@@ -190,7 +190,7 @@ def _platforms(name: str) -> Iterator[Finding]:
 
 
 def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
-    """Return (set, missing) pairs of settings for the doctor if a platform has only one of CLIENT_ID and CLIENT_SECRET."""
+    """For doctor: return (set, missing) pairs of settings of platforms with only one of CLIENT_ID and CLIENT_SECRET."""
     given = {name for name, value in settings.PLATFORM_SETTINGS.items() if value}
     ours = (name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_APPLICATION_SUFFIXES))
     applications = sorted({name.rpartition("_CLIENT_")[0] for name in ours})

@@ -37,7 +37,7 @@ PAUSE_REASONS = {
 
 @dataclass(frozen=True)
 class LatePost:
-    """A late post target with its account, group and workspace: the time at which it should have been published, and why."""
+    """A late post target with its account, group and workspace, the time when it was due, and the reason why it is late."""
 
     target: PostTarget
     since: datetime
@@ -70,7 +70,7 @@ def _late(targets: QuerySet[PostTarget], now: datetime) -> list[PostTarget]:
 
 
 def _own_time(target: PostTarget) -> datetime:
-    """Return the time from which a target counts as late: its scheduled time, or else the last change of its group.
+    """Return when a late post target should have been published: its scheduled time, or its group's last change.
 
     That change is the group's release, or later the start of publishing.
     """
@@ -78,7 +78,7 @@ def _own_time(target: PostTarget) -> datetime:
 
 
 def reason_for_lateness(target: PostTarget, now: datetime, *, worker_alive: bool) -> str:
-    """Return, as a sentence for operators, why a target is late. `target` comes with its account, group and workspace."""
+    """Return, as a sentence for operators, why a post target is late. Its account, group and workspace must be loaded."""
     workspace, account = target.group.workspace, target.account
     if target.status == TargetStatus.UNCONFIRMED:
         return gettext("It is unknown whether it was published. Its owner has to check the account.")

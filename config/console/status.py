@@ -74,13 +74,13 @@ def service_status() -> dict[str, Any]:
 
 
 def queue_statuses(now: datetime) -> list[QueueStatus]:
-    """Return for the service's status that of every queue of background jobs."""
+    """Return the status of every queue of background jobs, for the status of the service."""
     beats = last_heartbeats_by_name()
     return [_queue(duty, now, beats.get(duty)) for duty in QUEUE_MODELS]
 
 
 def longest_overdue_seconds(duty: str, now: datetime) -> float:
-    """Return for the service's status how many seconds the oldest due row of a queue has waited; 0 if none is due."""
+    """Return how many seconds the oldest due row of a queue has waited, for the service's status; 0 if none is due."""
     return _seconds_late(_oldest(duty, now), now)
 
 
@@ -90,7 +90,7 @@ def last_heartbeats_by_name() -> dict[str, datetime]:
 
 
 def is_heartbeat_recent(beat_at: datetime | None, now: datetime, within: timedelta = ALIVE_WITHIN) -> bool:
-    """Return whether a loop whose last heartbeat was at `beat_at` has the status alive; None: it never ran."""
+    """Return for the service's status whether a loop is alive, by its last heartbeat `beat_at` (None if it never ran)."""
     return beat_at is not None and now - beat_at < within
 
 
@@ -105,7 +105,7 @@ def dead_webhook_delivery_count() -> int:
 
 
 def accounts_needing_reauth_count() -> int:
-    """Return for the service's status how many accounts of all workspaces their owners must connect again."""
+    """Return for the service's status how many social media accounts, in all workspaces, must be connected again."""
     return ConnectedAccount.objects.filter(status=ConnectedAccount.Status.NEEDS_REAUTH).count()
 
 

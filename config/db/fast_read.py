@@ -34,7 +34,7 @@ def quoted_column(field: Any) -> str:
 
 
 def in_list_condition(column: str) -> str:
-    """Return the condition of a fast read that a column has one of the values of `list_parameter(values)`."""
+    """Return the SQL condition, for a fast read, that a column has one of the values given as `list_parameter(values)`."""
     if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
         return f"{column} = ANY(%s::text[])"
     return f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608 - only names from the models

@@ -72,7 +72,7 @@ class FixedSelect(Generic[Row]):
         return self._instances(self._rows(values))
 
     def rows_and_subquery_value(self, *values: Any) -> tuple[list[Row], Any]:
-        """Run the SELECT with the values of its subquery, then its own; return its rows and the value of the subquery.
+        """Run this FixedSelect with its subquery's values, then its own; return its rows and the subquery's value.
 
         Without rows, the value is None.
         """

@@ -34,7 +34,7 @@ class GivenRowsTable:
         self._for_document = [_conversion(field, document=True) for field in fields]
 
     def sql(self, count: int) -> str:
-        """Return the SQL of the table of given rows, whose parameters are `parameters(rows)` for so many rows."""
+        """Return the SQL of this table of given rows, for `count` rows; its parameters are `parameters(rows)`."""
         if sends_rows_as_json(count):
             types = (field.db_type(connection) for field in self._fields)
             columns = ", ".join(f"{name} {kind}" for name, kind in zip(self.names, types, strict=True))
@@ -46,7 +46,7 @@ class GivenRowsTable:
         return f"VALUES {', '.join([row] * count)}"
 
     def parameters(self, rows: Sequence[Sequence[Any]]) -> list[Any]:
-        """Return the parameters for given rows of values, which have the order of the names."""
+        """Return the SQL parameters for given rows, whose values are in the order of the table's column names."""
         document = sends_rows_as_json(len(rows))
         conversions = self._for_document if document else self._for_values
         converted = [
@@ -63,7 +63,7 @@ class GivenRowsTable:
 
 
 def sends_rows_as_json(count: int) -> bool:
-    """Return whether so many given rows are sent to the database as one JSON document."""
+    """Return whether this number of given rows is sent to the database as one JSON document."""
     return count > 1 and connection.vendor == "postgresql"
 
 

@@ -35,7 +35,7 @@ class ExpiredRowsRule:
         raise NotImplementedError
 
     def next_rows_to_delete(self) -> QuerySet[Any]:
-        """For subclasses to override: return the expired rows to delete next, which may be a part, in order of deletion."""
+        """For subclasses to override: return the expired rows to delete next, all or some, in order of deletion."""
         return self.expired_rows()
 
     def count(self) -> int:

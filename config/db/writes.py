@@ -72,7 +72,7 @@ def build_limited_counter_add_write(
     *,
     subject: Any = None,
 ) -> Write:
-    """Return the Write that adds amounts to fields of the stored counter with these key fields.
+    """Return the Write that adds amounts to the stored counter with these key fields, within limits if any are given.
 
     With `limits` it fails if the counter is missing or would exceed one of them; without, nothing is added to a missing one.
 
@@ -127,7 +127,7 @@ def write_all_or_return_failed(writes: Sequence[Write]) -> Write | None:
 
 
 def _first_failed(writes: Sequence[Write]) -> Write | None:
-    """Run writes one after another until one of them affects another number of rows than it must; return that one."""
+    """Run writes until one affects another number of rows than it must; return this write, or None if all succeed."""
     for write in writes:
         if len(run_write_returning_column(write)) != write.rows and write.rows is not None:
             return write

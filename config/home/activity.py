@@ -123,7 +123,7 @@ def activity_of_audit_entries(entries: Iterable[AuditEntry], *, limit: int) -> l
 
 
 def _deed(operation: str, refused: bool) -> str:
-    """Return the phrase for the recent activity that an audit entry records; an operation without a phrase is named."""
+    """Return the phrase for an audit entry in the recent activity; an operation without a phrase is shown by name."""
     if operation in ACTIVITY_PHRASES:
         return str(ACTIVITY_PHRASES[operation][refused])
     words = gettext("was not allowed to do %(operation)s") if refused else gettext("did %(operation)s")

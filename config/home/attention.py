@@ -98,7 +98,7 @@ def _named(account: ConnectedAccount) -> dict[str, str]:
 
 
 def _address_to_reconnect(page: WorkspacePage, account: ConnectedAccount) -> str:
-    """Return the address at which a person connects an account again, or of its page for whoever may not do that."""
+    """Return the address at which a person connects an account again, or of the account's page for those who may not."""
     if page.may_manage:
         return page.url_of_page("account-connect", platform_name=account.platform)
     return page.url_of_page("account", account_id=account.id)
@@ -117,7 +117,7 @@ def _post(page: WorkspacePage, group: PostGroup) -> NeedForAttention:
 
 
 def _missed_posts(page: WorkspacePage, count: int) -> Iterator[NeedForAttention]:
-    """Yield a need for attention for posts that missed their times; on their page, a person sends or leaves them."""
+    """Yield a need for attention for posts that missed their times, with the page to send them now or leave them."""
     if count:
         sentence = ngettext(
             "1 post has missed its time, because the service was down or stopped. Send it now, or leave it.",

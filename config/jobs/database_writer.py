@@ -1,4 +1,4 @@
-"""Database writers: a worker's threads write to the database each for itself, or together through one connection.
+"""Database writers: each thread of a worker writes to the database itself, or one thread writes for all of them.
 
 A `DatabaseWriter` writes in the calling thread, as commands and tests do. A worker with many threads uses a
 `BatchingDatabaseWriter`, whose own thread combines writes that arrive while it is busy into as few statements as possible.

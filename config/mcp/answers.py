@@ -50,7 +50,7 @@ def content_and_json_cut_to_limit(content: dict[str, Any]) -> tuple[dict[str, An
 
 
 def tool_result(content: dict[str, Any], *, is_error: bool = False) -> dict[str, Any]:
-    """Return the MCP result of a tool call with this answer, also as JSON text. Raises PayloadTooLarge."""
+    """Return the MCP result of a tool call with this answer as an object and as JSON text. Raises PayloadTooLarge."""
     content, text = content_and_json_cut_to_limit(content)
     return {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": is_error}
 

@@ -22,17 +22,17 @@ TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
 
 
 def client_can_handle_approval_task(rpc: RpcRequest, caller: Caller) -> bool:
-    """Return whether an MCP client can be given a task, show a person the page that it asks for, and read the post."""
+    """Return whether an MCP client supports approval tasks: can handle tasks, show a person a page, and read the post."""
     return rpc.client_supports_tasks and client_can_show_urls(rpc) and (caller.is_user or caller.has_scope("posts.read"))
 
 
 def task_created_result(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the result of a tool call that becomes a task; `content` is that of commit_plan, with an `approval_url`."""
+    """Return the MCP result that turns a tool call into a task; `content` is commit_plan's answer, with an `approval_url`."""
     return {**_task(f"{content['post_group']['id']}.{content['plan_id']}", content), "resultType": "task"}
 
 
 def run_task_method(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
-    """Run an MCP method for approval tasks (TASK_METHODS). Answers of the client do not count: only a person can approve.
+    """Run an MCP method for approval tasks (TASK_METHODS); the client's own input is ignored: only a person can approve.
 
     Raises RpcError, also if there is no such task.
     """
@@ -73,7 +73,7 @@ def _task(task_id: str, content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _used(rpc: RpcRequest, caller: Caller, tool: str, **arguments: str) -> dict[str, Any]:
-    """Return the answer of the tool that an approval task runs. Raises RpcError with the tool's message if it is refused."""
+    """Call an MCP tool for an approval task and return its answer. Raises RpcError with the tool's message if it refuses."""
     try:
         return TOOLS[tool].call(caller, arguments)
     except Exception as error:

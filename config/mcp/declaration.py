@@ -77,7 +77,7 @@ class Tool:
 
 
 def only_workspace_id_of_caller(caller: Caller) -> str:
-    """For the declared MCP tools: return the caller's workspace: of its key or, for a person, the only one owned."""
+    """Return the one workspace in which MCP tools work for a caller: that of its key, or the only one that a person owns."""
     if caller.workspace_id is not None:
         return caller.workspace_id
     owned = list_visible_workspaces_of_owner(caller=caller, owner_user_id=caller.actor_id, limit=2).rows

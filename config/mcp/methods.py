@@ -72,7 +72,7 @@ def _initialized(rpc: RpcRequest) -> dict[str, Any]:
 
 
 def _call_tool(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
-    """Run the MCP method tools/call. What the caller can correct is a result with `isError` and the error envelope."""
+    """Run the MCP method tools/call; an error that the caller can correct becomes a result with `isError` and the error."""
     name = rpc.params.get("name")
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:

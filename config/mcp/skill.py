@@ -14,7 +14,7 @@ SKILL = "docs/skill/SKILL.md"
 
 @require_safe_with_json_error
 def skill(request: HttpRequest) -> HttpResponse:
-    """View: the skill as Markdown, with the address of this service; it needs no token."""
+    """View: the skill, a Markdown text that teaches agents to use this service, with its address; needs no token."""
     text = _skill_text(settings.BASE_URL)
     return HttpResponse(text, content_type="text/markdown; charset=utf-8", headers={"Cache-Control": "max-age=60"})
 

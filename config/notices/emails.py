@@ -56,7 +56,7 @@ MANY_POSTS = _("%(number)s posts of %(workspace)s failed or may not be published
 
 @dataclass(frozen=True)
 class _Body:
-    """The parts of a notice e-mail: subject, summaries, how many there are, what the reader can do, its link, until when."""
+    """The parts of a notice e-mail: subject, summaries and their number, what to do, its link, and by when."""
 
     subject: str
     items: Sequence[MailListItem]

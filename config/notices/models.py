@@ -69,7 +69,7 @@ class Digest(models.Model):
         return f"{self.kind} of {self.workspace_id}"
 
     def schedule(self, now: datetime) -> None:
-        """Set this Digest row's `due_at`, unsaved, unless it is set: to now, or to the end of the pause after an e-mail."""
+        """If this Digest row has no `due_at`, set it, unsaved: to now, or to the end of the pause after its last e-mail."""
         if self.due_at is None:
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 

@@ -87,7 +87,7 @@ def _queue_for_people_and_channels(digest: Digest, notices: QuerySet[Notice], en
     by_language = {settings.LANGUAGE_CODE: english}
 
     def build_message() -> MailMessage:
-        """Return the digest in the current language, or in English if its notices have been resolved meanwhile."""
+        """Return the notice digest in the current language, or the English one if all its notices are resolved by now."""
         language = get_language() or settings.LANGUAGE_CODE
         if language not in by_language:
             by_language[language] = build_email_or_none(kind, digest.workspace, notices) or english

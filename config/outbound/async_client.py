@@ -182,7 +182,7 @@ class _Connector(aiohttp.TCPConnector):
 
 
 def _fits(connection: Connection, post: _Post) -> bool:
-    """Return whether the asynchronous client may reuse a connection for a POST: its address is checked, no data unread."""
+    """Return whether the asynchronous client may reuse a connection for a POST: to a checked IP address, no unread data."""
     if connection.transport is None or connection.protocol is None or connection.protocol.should_close:
         return False
     address = connection.transport.get_extra_info("peername")[0]

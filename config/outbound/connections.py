@@ -53,7 +53,7 @@ class DeadlineSocket(socket.socket):
     exchange: Exchange  # set once the connection is open
 
     def _limit_time(self) -> None:
-        """Set the time until the deadline as the time limit of the next read or write; raise TimeoutError if it has passed.
+        """Limit the next read or write of the outbound socket to the time left; raise TimeoutError if there is none.
 
         Small changes are left out, because each is a system call, at which another thread takes the interpreter.
         """

@@ -61,7 +61,7 @@ def _encoded_fields(fields: Mapping[str, Any]) -> str:
 
 
 def _length(body: Any) -> int:
-    """Return how many bytes of a body, which is a file or has the attribute `len`, are still to be read and encoded."""
+    """Return how many bytes of an outbound request's body (a file or an object with `len`) are still to be read."""
     if hasattr(body, "len"):
         return int(body.len)
     start = body.tell()

@@ -8,7 +8,7 @@ from django.middleware.gzip import GZipMiddleware
 
 
 class PageCompressionMiddleware(GZipMiddleware):
-    """The middleware that compresses HTML pages, of a varying length so that their length gives no secret away (BREACH).
+    """The middleware that compresses HTML pages and varies their length, so that it gives no secret away (BREACH).
 
     Downloads are left alone: compressed, they would lose their length and their ranges.
     """

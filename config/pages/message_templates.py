@@ -1,4 +1,4 @@
-"""The API's messages that contain values, for pages in other languages: templates by which such a message is recognized.
+"""Templates of the API's messages that contain values, by which pages in other languages recognize and translate them.
 
 A service writes these messages in English, with the values in them. Here is each message with names in place of its values,
 as the catalogues have it. A new message needs a template here, which tests/architecture/test_error_translations.py checks.
@@ -115,7 +115,7 @@ _VALUE = re.compile(r"%\((\w+)\)s")
 
 
 def translated_message_or_unchanged(message: str) -> str:
-    """Return a message with values in the language of the page if a template has it, or else unchanged.
+    """Translate an API message with values to the page's language by its template; return it unchanged if none matches.
 
     A value that is in the catalogues itself, such as the reason why an address is refused, is translated too.
     """
@@ -131,6 +131,6 @@ def _patterns() -> list[tuple[re.Pattern[str], str]]:
 
 
 def pattern_of_template(template: str) -> re.Pattern[str]:
-    """Return the pattern of the messages that a template makes, with a group for each value."""
+    """Return the regular expression for the API messages that a template makes, with a named group for each value."""
     parts = _VALUE.split(template)  # alternately text and name
     return re.compile("".join(f"(?P<{part}>.+?)" if index % 2 else re.escape(part) for index, part in enumerate(parts)))

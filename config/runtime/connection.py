@@ -67,7 +67,7 @@ class BufferedResponseSocket:
         return not self._unsent and self._file is None
 
     def sendall(self, data: bytes) -> None:
-        """Send as much of the response as the client takes now, called in a thread; the worker's main loop sends the rest.
+        """Send as much of the response as the client takes now, from a thread; gunicorn's main loop sends the rest.
 
         It waits only while more than MAX_UNSENT_BYTES of earlier data are unsent.
         """
@@ -128,7 +128,7 @@ class UploadSlots:
         self._holders: dict[Connection, str] = {}
 
     def reserve_slot(self, conn: Connection, holder: str) -> bool:
-        """Reserve one of the UploadSlots for a connection; return False if none is left, in total or for `holder`."""
+        """Reserve an UploadSlots place for a connection; False if none is left, in total or for the workspace or caller."""
         if len(self._holders) >= self._total or list(self._holders.values()).count(holder) >= self._each:
             return False
         self._holders[conn] = holder

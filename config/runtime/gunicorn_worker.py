@@ -76,7 +76,7 @@ class BufferedThreadWorker(ThreadWorker):
     # Opening and closing connections (main loop).
 
     def accept(self, listener: socket.socket) -> None:
-        """Let the gunicorn worker accept a connection; near the limit, it first closes one that waits for a request.
+        """Accept a connection in the gunicorn worker; near the limit, first close another one that waits for a request.
 
         Of the others whose body the application has not begun to read, it closes the one that has waited for longest.
         """
@@ -162,7 +162,7 @@ class BufferedThreadWorker(ThreadWorker):
         run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
 
     def handle(self, conn: Connection) -> bool | BodyNeededResult:
-        """Run the application in a thread of the gunicorn worker; return whether it stays open, or BodyNeededResult."""
+        """Run the app in a thread of the gunicorn worker; return whether the connection stays open, or BodyNeededResult."""
         try:
             return bool(self.handle_request(conn.request, conn))
         except BodyNotReceived:

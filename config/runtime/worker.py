@@ -89,7 +89,7 @@ class WorkerLoops(bootsteps.StartStopStep):
                 return
 
     def _complete_start(self) -> None:
-        """Do what no loop of the Celery worker waits for: check external programs and, a little later, load the views.
+        """Complete the Celery worker's start while its loops run: check external programs and, later, load the views.
 
         Otherwise the first link in an e-mail or to the payment processor would load them, within a loop's transaction.
         """

@@ -48,7 +48,7 @@ def delete_asset(page: WorkspacePage, media_id: str) -> HttpResponse:
 
 
 def _advice(issue: Issue) -> str:
-    """Return what a person can do so that a platform accepts the media asset; nothing if only another file helps."""
+    """Return the advice by which a person can make a platform accept the media asset; empty if only another file helps."""
     removed = issue.repair_hint is not None and issue.repair_hint.action == "remove_media"
     return "" if removed else advice_sentence(issue)
 

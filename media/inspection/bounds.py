@@ -50,7 +50,7 @@ def truncated_file_error(what: str) -> MediaTypeNotAllowed:
 
 
 def check_pixel_limits(width: int, height: int) -> None:
-    """Check an uploaded image against the bounds: refuse no pixels, more than MEDIA_MAX_PIXELS, or too long a side."""
+    """Check an uploaded image's size: refuse one with no pixels, more than MEDIA_MAX_PIXELS, or too long a side."""
     if not width or not height:
         raise MediaTypeNotAllowed(gettext_noop("The image has no pixels."))
     if width * height > settings.MEDIA_MAX_PIXELS:

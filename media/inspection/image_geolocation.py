@@ -30,7 +30,7 @@ _MAX_TEXT = 1024 * 1024  # decompressed size of a text chunk; Pillow reads no lo
 
 
 def remove_geolocation_from_image(path: Path, mime_type: str) -> bool:
-    """Rewrite an inspected image that has geolocation, without most of its metadata; returns whether it had any.
+    """Rewrite an inspected image without most of its metadata if it has geolocation; returns whether it was rewritten.
 
     The orientation and the colour profile are kept.
     """

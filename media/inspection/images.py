@@ -55,7 +55,7 @@ def inspect_image(path: Path, mime_type: str) -> InspectedFile:
 
 @contextmanager
 def open_still_image(content: bytes, mime_type: str) -> Iterator[tuple[Image.Image, int]]:
-    """Return a context manager that opens an inspected image to make another one of it, and yields its EXIF orientation too.
+    """Return a context manager that opens an inspected image to make a new one from it, and yields its EXIF orientation too.
 
     Raises MediaTypeNotAllowed for an animation, and for an image whose pixels would need more than half of MAX_WORKING_BYTES,
     since they and a copy are in memory.

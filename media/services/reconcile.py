@@ -45,7 +45,7 @@ def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None])
 
 
 def _is_orphan(key: str) -> bool:
-    """Return whether a stored media file without a database row still exists and is too old for a current upload."""
+    """Return whether a stored media file without a database row still exists and is too old to be an upload in progress."""
     try:
         return timezone.now() - storage.time_when_stored(key) > MIN_ORPHAN_AGE
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The marks of the accounts of posts on pages with many posts: an account's picture with its platform's mark, or the mark."""
+"""The account marks beside posts on long pages: an account's picture with its platform's icon, or only the icon."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class AccountMarks:
         self._pictures = {pk: (digest, handle or external_id) for pk, digest, handle, external_id in pictured}
 
     def marks_of_post(self, targets: Iterable[HasPlatformAndAccountId]) -> SafeString:
-        """Return the marks of a post with these targets. Accounts of a platform that have no picture share one mark."""
+        """Return the account marks beside a post; accounts of one platform that have no picture share one mark, an icon."""
         shown = tuple(
             dict.fromkeys((each.platform, each.account_id if each.account_id in self._pictures else "") for each in targets)
         )
@@ -49,7 +49,7 @@ class AccountMarks:
         return self._made[shown]
 
     def sprite(self, further: Iterable[str] = ()) -> SafeString:
-        """Return the invisible SVG with the marks of the platforms of these posts, and of further platforms."""
+        """Return the invisible SVG that defines the platform icons of these AccountMarks, and further platforms' icons."""
         return platform_mark_sprite(tuple(sorted(self._platforms.union(further))))
 
     def _marks(self, accounts: tuple[tuple[str, str], ...]) -> SafeString:

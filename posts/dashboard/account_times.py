@@ -1,4 +1,4 @@
-"""The composer's times of single accounts: an account without one is published to together with the others."""
+"""The composer's publishing times of single accounts; an account without its own time is published with the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from posts.models import PostGroup
 
 @dataclass(frozen=True)
 class AccountTimeForms:
-    """The forms for the publishing times of the chosen accounts, by account id. `requested`: a person wants to see them.
+    """The composer's forms for publishing times of single accounts, by account id; `requested` if a person opened them.
 
     `in_slots` are the accounts whose next free slot is chosen.
     """
@@ -48,7 +48,7 @@ class AccountTimeForms:
 
     @property
     def entered_times(self) -> dict[str, datetime]:
-        """Return the times that are filled in for single accounts, by account id; of a time that occurs twice, the first."""
+        """Return the composer's times of single accounts, by account id; of a time that occurs twice (DST), the first."""
         return {pk: form.instants[0] for pk, form in self.forms.items() if form.instants and pk not in self.in_slots}
 
     @property

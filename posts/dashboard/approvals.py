@@ -67,7 +67,7 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.reject")
 def reject_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action that rejects a post awaiting approval, with an optional reason for who asked.
+    """Dashboard action that rejects a post awaiting approval, with an optional reason for the person or agent who asked.
 
     It refuses to if the post was changed after the page was shown.
     """
@@ -80,13 +80,13 @@ def reject_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 def _require_plan_that_was_read(page: WorkspacePage, group: PostGroup) -> None:
-    """Raise Conflict if a post is no longer what the page with the form of a decision showed."""
+    """Raise Conflict if a post was changed after the page was shown on which a person approves or rejects it."""
     if page.request.POST.get("plan_hash", group.plan_hash or "") != (group.plan_hash or ""):
         raise Conflict(_("The post has changed since this page was shown."))
 
 
 def approval_publishes_and_at(page: WorkspacePage, group: PostGroup) -> tuple[bool, datetime | None]:
-    """Return whether the approval of a post publishes it, and when: after the seconds for an undo, or None for at once."""
+    """Return whether approving a post publishes it now, and when: after the seconds for an undo, or None for at once."""
     now = timezone.now()
     times = [each.scheduled_at for each in group.targets.all() if not each.slot]  # a slot that has passed leads to the next
     publishes = not (group.scheduled_at and group.scheduled_at > now) and not all(at and at > now for at in times)

@@ -113,5 +113,5 @@ def first_posts_of_days_this_week(page: WorkspacePage, *, per_day: int) -> list[
 
 
 def _page_of_day(written: str) -> int:
-    """Return the number of the page of a calendar day with many posts, from the query string; 1 if it is invalid."""
+    """Return the page number from the query string for a calendar day whose posts fill several pages; 1 if it is invalid."""
     return min(max(int(written), 1), MAX_DAY_PAGES) if written.isdecimal() and len(written) < 5 else 1

@@ -42,7 +42,7 @@ class CalendarSpan:
 
 @dataclass(frozen=True)
 class CalendarHour:
-    """One hour of the calendar's day view with its entries; `when` is its first local time to come, empty without one."""
+    """One hour of the calendar's day view with its entries; `when` is the earliest future time in it, "" if it is over."""
 
     hour: int
     when: str
@@ -87,7 +87,7 @@ class CalendarDay:
 
     @property
     def hours(self) -> list[CalendarHour]:
-        """Return the hours of this CalendarDay, without those that are over and empty; an hour that comes twice is one."""
+        """Return the hours of this CalendarDay, except past empty ones; an hour that a clock change repeats occurs once."""
         found, midnight = [], datetime.combine(self.date, datetime.min.time(), self.now.tzinfo)
         for hour in range(24):
             begins, is_now = midnight + timedelta(hours=hour), self.is_today and self.now.hour == hour
@@ -107,7 +107,7 @@ class CalendarDay:
 
 
 def span_of_weeks_in_month(day: date) -> CalendarSpan:
-    """Return the calendar span of the weeks in which the month of a day lies."""
+    """Return the calendar span of the month that contains a day, extended to whole weeks."""
     first = day.replace(day=1)
     following = (first + timedelta(days=31)).replace(day=1)
     start = first - DAY * first.weekday()

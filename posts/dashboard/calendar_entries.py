@@ -55,7 +55,7 @@ class RenderedCalendarEntry:
 def render_calendar_entries(
     page: WorkspacePage, posts: Sequence[CalendarPost], marks: AccountMarks, *, characters: int
 ) -> list[RenderedCalendarEntry]:
-    """Return calendar entries as HTML for posts of `list_first_posts_of_each_day`, with `characters` of their texts at most.
+    """Return calendar entries as HTML, one for each of these posts, with at most `characters` characters of its text.
 
     One query reads the thumbnails of their first files.
     """
@@ -83,7 +83,7 @@ class _EntryRenderer:
         self._several = _(", has several times")
 
     def render_entry(self, post: CalendarPost, thumbnail: str) -> RenderedCalendarEntry:
-        """Return the entry of a post; only what people have written is escaped."""
+        """Return the calendar entry of a post as HTML; only the texts that people have written are escaped."""
         local_time = post.shown_at.astimezone(self._zone)
         targets = targets_at_moment(post.targets, post.moment)
         reason = reason_not_to_move(self._page, post.status, targets)
@@ -105,7 +105,7 @@ class _EntryRenderer:
         return RenderedCalendarEntry(local_time, SafeString("".join(html)))
 
     def _address_of_move(self, post: CalendarPost) -> str:
-        """Return the escaped address of the page that moves the targets of a post with this entry's time."""
+        """Return the escaped URL of the page that moves a calendar entry: the targets of a post with the entry's time."""
         at = post.moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if post.moment else ""
         return f"{self._calendar}/move/{post.id}?{self._calendar_query}&amp;at={at}"
 

@@ -62,7 +62,7 @@ class _DayRenderer:
         return link.format(self._composer, when, words) if when else ""
 
     def _entries(self, day: CalendarDay) -> str:
-        """Return the entries of a day, with a line for the current time between them, and its empty slots."""
+        """Return the entries and then the empty slots of a calendar day as HTML, with a line at the current time."""
         shown = [entry.html for entry in day.entries]
         if day.is_today and self._shows_now:
             past = sum(entry.local_time <= day.now for entry in day.entries)

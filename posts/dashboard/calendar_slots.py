@@ -30,7 +30,7 @@ PLUS_SIGN = '<span aria-hidden="true"> +</span>'
 
 @dataclass(frozen=True)
 class EmptySlot:
-    """A slot of an account that no post has taken, as the calendar shows it; in the month, it stands for all of its day."""
+    """A free slot of an account as the calendar shows it; in the month view, one stands for all free slots of its day."""
 
     account: ConnectedAccount
     local_time: datetime
@@ -79,7 +79,7 @@ def empty_slots_by_day(
 
 
 def _render_slot(account: ConnectedAccount, local_time: datetime, composer: str, number: int | None) -> EmptySlot:
-    """Return an empty slot with a link to the composer, if its address is given; see calendar_entries.py.
+    """Return an empty slot of an account as HTML for the calendar, linked to the composer if its address is given.
 
     It names its account or, if `number` is given, says that this is the first of so many slots of its day.
     """

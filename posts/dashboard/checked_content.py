@@ -1,4 +1,4 @@
-"""What the composer shows of the checks: for each chosen account its validation result, and a preview of its post."""
+"""The composer's checks of a post: for each chosen account the validation result and a preview, as the page shows them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEAR_LIMIT_PERCENT = 90
 
 @dataclass(frozen=True)
 class ShownIssue:
-    """A validation issue in what the composer shows of the checks: in sentences, with the buttons that repair it."""
+    """A validation issue as the composer shows it: sentences that explain it, and the buttons that repair it."""
 
     issue: Issue
     sentence: str
@@ -52,7 +52,7 @@ class TargetCheckAndPreview:
 
     @property
     def length_unit(self) -> str:
-        """Return the word for what is counted in the text of this TargetCheckAndPreview, such as characters."""
+        """Return the unit in which this TargetCheckAndPreview counts the length of its text: bytes or characters."""
         return _("bytes") if self._counts_bytes else _("characters")
 
     @property
@@ -72,7 +72,7 @@ class TargetCheckAndPreview:
 
     @property
     def further_post_max_length(self) -> int:
-        """Return the maximum length of the further posts of this TargetCheckAndPreview's thread."""
+        """Return the maximum length of each further post in the thread of this TargetCheckAndPreview."""
         return self.validation.target.capabilities.text.max_length
 
     @property

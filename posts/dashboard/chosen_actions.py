@@ -1,4 +1,4 @@
-"""What can be done with several posts at once: approve, move or cancel them, each by the plan of its own page.
+"""What can be done with several posts at once: approve, move or cancel them, each by the plan that its own page makes.
 
 A preview makes the plans, and a confirmation commits them one by one: what is refused does not stop the others.
 """
@@ -72,7 +72,7 @@ class PreparedAction:
 
 @dataclass(frozen=True)
 class ActionOnChosenPosts:
-    """An action on the posts that a person has chosen, with its words on pages and the operation that it is.
+    """An action on chosen posts, such as moving them: the operation, its words on pages, and how it is prepared.
 
     `possible`, `impossible`, `done` and `not_done` are sentences with a `%(count)d` of posts.
     """
@@ -92,7 +92,7 @@ class ActionOnChosenPosts:
 def prepare_action(
     page: WorkspacePage, action: ActionOnChosenPosts, group: PostGroup, move: TimeShift, version: int | None
 ) -> PreparedAction:
-    """Prepare an action on a chosen post, whose content must have the `version` that was shown, if any. Raises API errors."""
+    """Prepare an action on a chosen post. Raises API errors, such as Conflict if its content is not the `version` shown."""
     if version not in (None, group.content_version):
         raise Conflict(gettext_noop("Somebody else changed the group in the meantime."))
     return action.prepare(page, group, move)

@@ -32,7 +32,7 @@ MAX_BACK_ADDRESS_CHARACTERS = 2000
 
 
 class MoveForm(ScheduleForm):
-    """The form on the page of chosen posts for where these move: to a time, or by days and hours."""
+    """The form in which a person enters where the chosen posts move: to one time, or by a number of days and hours."""
 
     days = forms.IntegerField(label=gettext_lazy("Or by days"), required=False, min_value=-366, max_value=366)
     hours = forms.IntegerField(label=gettext_lazy("and hours"), required=False, min_value=-48, max_value=48)
@@ -49,7 +49,7 @@ class MoveForm(ScheduleForm):
 
     @property
     def entered_values(self) -> str:
-        """Return what was entered for the chosen posts, by which a form that was changed since the preview is recognized."""
+        """Return the values entered for moving chosen posts, to detect that the form was changed since the preview."""
         return " ".join(str(self[name].value() or "-") for name in ("when", "which", "days", "hours") if name in self.fields)
 
 
@@ -65,7 +65,7 @@ class ChosenPostPreview:
 
 @workspace_page("GET", "POST", operation="posts.update")
 def preview_or_do_chosen_action(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page that does something with the chosen posts of the list, up to 100, after it has shown what.
+    """Dashboard page that does an action on up to 100 chosen posts of the list, after a preview of its effect on each.
 
     Each post is named with the version of its content once it was shown. The preview shows the text and the number of files;
     a post with more than that is approved only where all of it is shown, so that nobody approves what they have not seen.
@@ -105,7 +105,7 @@ def _show(
     form: MoveForm | None,
     move: TimeShift | None,
 ) -> HttpResponse:
-    """Show the chosen posts with what would happen to them; without a `move`, only the form for where they move."""
+    """Show what the action would do to each chosen post; without a `move`, only the form that asks where they move."""
     posts = [
         _preview(page, get_post_group_of_workspace(page, group_id), action, move, version) for group_id, version in chosen
     ]
@@ -171,7 +171,7 @@ def _do(
 
 
 def _counted(words: Any, count: int) -> str:
-    """Return a sentence of an ActionOnChosenPosts with a number of posts."""
+    """Return a sentence about an action on chosen posts, with the number of posts filled in."""
     return str(words % {"count": count})
 
 
@@ -181,7 +181,7 @@ def _back(page: WorkspacePage) -> str:
 
 
 def chosen_posts_context(page: WorkspacePage) -> dict[str, Any]:
-    """Return what the list needs to choose several posts: whether all are checked, and the way back to it."""
+    """Return what the list of posts needs for choosing several: whether all are checked, and the query that leads back."""
     query = page.request.GET.copy()
     every = query.pop("all", None) is not None
     return {"all_chosen": every, "back": query.urlencode()}

@@ -83,7 +83,7 @@ class ComposerContent:
         self.media = [{**each, "media_id": by} if each["media_id"] == media_id else each for each in self.media]
 
     def move_media(self, media_id: str, places: int) -> None:
-        """Move one of the composer's attached media assets this many places back, or forward if the number is negative."""
+        """Move one of the composer's attached media assets this many places later in the post, or earlier if negative."""
         if media_id in self.media_ids:
             place = self.media_ids.index(media_id)
             self.media.insert(max(place + places, 0), self.media.pop(place))
@@ -94,7 +94,7 @@ class ComposerContent:
         holder[last] = value
 
     def remove_field(self, path: str) -> None:
-        """Remove what is at the path of a validation issue from the composer's content; also an option that becomes empty."""
+        """Remove the field at a validation issue's path from the composer's content, and its option if that gets empty."""
         holder, last = self._holder_of_field(path)
         del holder[last]
         if not holder and isinstance(last, int) and ".options." in path:

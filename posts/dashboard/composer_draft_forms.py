@@ -69,7 +69,7 @@ def form_data_of_draft(draft: ComposerDraft) -> QueryDict:
 
 
 def save_form_as_draft_or_none(page: WorkspacePage, group: PostGroup | None, key: str) -> composer_drafts.SavedDraft | None:
-    """Save the submitted form of the composer as a draft; return None for an empty form, which is saved only over a draft."""
+    """Save the submitted composer form as a draft; an empty form only replaces an existing draft, otherwise return None."""
     sent = page.request.POST
     fields = {
         name: [normalize_newlines_and_nul(value) for value in values]

@@ -30,7 +30,7 @@ LIBRARY_PAGE_SIZE = 24  # media assets offered at a time
 
 @dataclass
 class ComposerMedia:
-    """The part of the composer's state for media; `problems` says in sentences which files are missing or were refused.
+    """The media part of the composer's state; `problems` says in sentences which files are missing or were refused.
 
     `source_url` is an address from which a file could not be added. `pressed` is the button of the attached file `pressed_id`
     that gets the focus: "earlier" or "later".
@@ -51,7 +51,7 @@ class ComposerMedia:
         self._load_assets()
 
     def attach(self, media_id: str) -> None:
-        """Attach a media asset of the workspace to the post in the composer; another id is reported as a problem."""
+        """Attach a media asset of the workspace to the post in the composer; an unknown id is reported as a problem."""
         self.content.attach_media(media_id)
         self._load_assets()
 
@@ -75,7 +75,7 @@ class ComposerMedia:
             self.problems.append(" ".join([_("Nothing was added from this address."), *_sentences(error)]))
 
     def move(self, media_id: str, places: int) -> None:
-        """Move a file attached in the composer this many places back, or forward if negative; its button keeps the focus."""
+        """Move a file attached in the composer this many places later (earlier if negative); its button keeps the focus."""
         self.content.move_media(media_id, places)
         ends = {self.content.media_ids[0]: "later", self.content.media_ids[-1]: "earlier"} if self.content.media else {}
         self.pressed, self.pressed_id = ends.get(media_id, "earlier" if places < 0 else "later"), media_id
@@ -127,7 +127,7 @@ class ComposerMedia:
         return {"pictures": [ShownAsset(each.id, each, each.alt_text) for each in offered], "next": found.next_cursor}
 
     def _load_assets(self) -> None:
-        """Load the assets attached in the composer; drop deleted ones, and alt texts that equal the asset's own."""
+        """Load the media assets attached in the composer; drop deleted ones, and alt texts equal to the asset's own."""
         self.assets: dict[str, MediaAsset] = existing_workspace_assets_by_id(self.page.workspace.id, self.content.media_ids)
         attached = []
         for each in self.content.media:

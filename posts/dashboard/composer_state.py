@@ -172,7 +172,7 @@ class Composer:
         )
 
     def _sentence_if_caps_refuse(self, validation: Validation) -> str | None:
-        """Return why caps or payment would refuse what is entered; None for who needs approval, which reserves nothing."""
+        """Return why caps or payment would refuse the composed post; None if it needs approval, as nothing is reserved."""
         if not self.page.may_publish_without_approval:
             return None
         return sentence_if_caps_refuse(
@@ -206,7 +206,7 @@ class Composer:
 
     @property
     def buttons_have_outdated_time(self) -> bool:
-        """Return whether the buttons of the submitted composer were made for another time than the one that is filled in."""
+        """Return whether the time entered in the composer differs from the one for which its buttons were made."""
         return self.sent is not None and self.sent.get("shown_when", "") != self.entered_time
 
     @property
@@ -227,7 +227,7 @@ class Composer:
 
     @property
     def content_version(self) -> str:
-        """Return the version of the edited post that this Composer's person has seen, against unseen overwriting."""
+        """Return the version of the edited post that the composer's user saw, so no newer one is overwritten unseen."""
         sent = self.sent.get("content_version", "") if self.sent else ""
         return sent or (str(self.group.content_version) if self.group else "")
 
@@ -237,7 +237,7 @@ class Composer:
         return self.group is not None and self.content_version != str(self.group.content_version)
 
     def focus_text_to_fix(self) -> None:
-        """Give the focus to the text that a failed post was published with: an account's own text, or that of all."""
+        """Focus the composer's field with the text of the failed post: an account's own text, or the shared one."""
         own_texts = (each["connected_account_id"] for each in self.content.targets if each.get("text") is not None)
         self.focus = next(own_texts, "")
         self.focus_shared_text = not self.focus
@@ -289,7 +289,7 @@ class Composer:
 
 
 def _time_to_come(group: PostGroup) -> datetime | None:
-    """Return the time for which the Composer's post is planned; None if it has passed and the post waits for a person."""
+    """Return the planned time of the post in the composer; None if it is past and the post is a draft or awaits approval."""
     at = group.scheduled_at
     return None if at and at < timezone.now() and group.status in CONFIRMABLE_GROUP_STATUSES else at
 

@@ -100,7 +100,7 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
 
 
 def _redirect_to_finished_post(page: WorkspacePage, group: PostGroup | None) -> HttpResponse | None:
-    """Redirect from the composer with a draft to the post that was made of it; return None without such a post."""
+    """Redirect from a composer draft to the post that was already saved from this draft; return None if there is none."""
     key = page.request.GET.get("draft", "")
     made = row_id_of_earlier_submission(page, _operation(group), key) if DRAFT_KEY_PATTERN.fullmatch(key) else ""
     if not made:
@@ -130,7 +130,7 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
 
 
 def _apply_media_button(request: HttpRequest, media: ComposerMedia, action: str, subject: str) -> None:
-    """Change the composer's media as the clicked button says. Enter in the field of an address is like its button."""
+    """Change the composer's media as the clicked button says; Enter in the field for a file's URL works like its button."""
     match action:
         case "upload":
             media.upload_and_attach_files(uploaded_files_in_field(request, "file"))
@@ -203,7 +203,7 @@ def _save(composer: Composer, how: str) -> HttpResponse:
 
 
 def _slot_to_take(composer: Composer, how: str) -> ChosenSlot | None:
-    """Return the slot that a composed post takes if it is scheduled: the chosen one, unless the account has a time."""
+    """Return the slot that a composed post takes if it is scheduled: the chosen one, unless its account got another time."""
     slot, times = composer.slot, composer.account_times
     if slot is None or not slot.is_wanted or how != SCHEDULE or slot.at != composer.schedule.chosen_time_or_none:
         return None
@@ -218,7 +218,7 @@ def _all_have_times(composer: Composer) -> bool:
 
 
 def _was_released(composer: Composer, at: datetime | None) -> bool:
-    """Return whether the submitted composer has changed the time of the post or released it, not only its content."""
+    """Return whether the submitted composer newly schedules the post or changes its time, instead of only its content."""
     group = composer.group
     return group is None or group.status != GroupStatus.SCHEDULED or group.scheduled_at != at
 

@@ -40,7 +40,7 @@ class CropOffer:
 
     @property
     def position_choices(self) -> list[tuple[str, str, str]]:
-        """Return, for each position of a crop: its name, what remains, and how SVG aligns an image so."""
+        """Return the choices for a crop's position: for each its value, its label such as Left, and the SVG alignment."""
         asset = self.picture.asset
         too_wide = asset is not None and (asset.width or 1) > (asset.height or 1) * self.ratio
         if too_wide:

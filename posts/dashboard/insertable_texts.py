@@ -17,7 +17,7 @@ TEMPLATES_OF_SEARCHED_LISTS = {"emoji": "posts/compose_emoji.html", FIND_PEOPLE:
 
 @dataclass
 class InsertableTexts:
-    """The lists of texts beside the composer's text fields. Each has buttons with the action `insert`."""
+    """Snippets and emoji listed beside the composer's text fields; each has a button (action `insert`) that inserts it."""
 
     page: WorkspacePage
 

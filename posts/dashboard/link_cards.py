@@ -1,4 +1,4 @@
-"""Link cards in the composer's previews: what the post says at first, and what the linked page says once it is read.
+"""Link cards in the composer's previews: first with the post's own words, then with the linked page's once it is read.
 
 A preview does not wait for other servers. It shows the card with the post's own words, and htmx then asks for the whole card
 at an address of ours. The address is signed, so that it reads only pages that a preview has shown.
@@ -55,12 +55,12 @@ class LinkCard:
 
     @property
     def token(self) -> str:
-        """Return this card signed, for the address at which it is completed."""
+        """Return this link card as a signed token, for the URL at which the linked page's words are added to it."""
         return signing.dumps(asdict(self), salt=SALT, compress=True)
 
     @property
     def digest(self) -> str:
-        """Return what distinguishes this card in a page: a card that was completed stays while the post's text changes."""
+        """Return a digest of this link card, by which a completed card stays on the page while the post's text changes."""
         return hashlib.sha256(repr(self).encode()).hexdigest()[:12]
 
     @property
@@ -90,7 +90,7 @@ def link_card_of_target(target: TargetToValidate) -> LinkCard | None:
 
 
 def _url(target: TargetToValidate, option: Any, own: dict[str, Any]) -> str:
-    """Return the page that the link card of a previewed post shows; an empty string without a card."""
+    """Return the URL of the page that a previewed post's link card shows; an empty string if the post has no card."""
     made_by, switch = target.capabilities.link_preview, get_adapter(target.account.platform).look.card_off
     if target.media or (switch and target.options.get(switch[0]) is switch[1]):
         return ""
@@ -112,7 +112,7 @@ def show_link_card(page: WorkspacePage) -> HttpResponse:
 
 
 def _completed(page: WorkspacePage, card: LinkCard) -> LinkCard:
-    """Return the link card with what the linked page says, or with one attempt less while it cannot be asked."""
+    """Return the link card with the linked page's words; if the page cannot be read yet, with one attempt fewer left."""
     try:
         read = read_linked_page(caller=page.caller, workspace_id=page.workspace.id, url=card.url)
     except RateLimited:

@@ -99,7 +99,7 @@ def tag_filter_from_query_string(page: WorkspacePage) -> str:
 
 
 def calendar_filters_from_query(page: WorkspacePage) -> CalendarFilters:
-    """Read the filters of the calendar from the query string, which ignores platforms and states that do not exist."""
+    """Read the calendar's filters from the query string; platforms and states that do not exist are ignored."""
     query = page.request.GET
     status, platform = query.get("status", ""), query.get("platform", "")
     return CalendarFilters(

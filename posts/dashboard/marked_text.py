@@ -17,7 +17,7 @@ MARKED_PARTS = re.compile(
 
 
 def mark_links_tags_and_mentions(text: str, features: Container[str]) -> SafeString:
-    """Return the text of a post as HTML in which those parts are marked that a platform with these features colours."""
+    """Return a post's text as HTML, marking those links, hashtags and mentions that are among the platform's `features`."""
     pieces: list[SafeString | str] = []
     end = 0
     for found in MARKED_PARTS.finditer(text):
@@ -28,5 +28,5 @@ def mark_links_tags_and_mentions(text: str, features: Container[str]) -> SafeStr
 
 
 def first_link(text: str) -> str:
-    """Return the first link that pages mark in a post's text as HTML; an empty string if there is none."""
+    """Return the first link in a post's text that pages would mark as a link; an empty string if there is none."""
     return next((found[0] for found in MARKED_PARTS.finditer(text) if found.lastgroup == "links"), "")

@@ -19,7 +19,7 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 
 @workspace_page("GET", "POST", operation="posts.retry_missed")
 def list_or_send_missed_posts(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page that lists the missed posts, and sends the chosen ones, all of them or none, and offers to undo it.
+    """Dashboard page that lists missed posts, sends the chosen ones (all of them or none), and offers to undo the sending.
 
     Only the accounts for which the time was missed are retried. What is not chosen stays failed.
     """

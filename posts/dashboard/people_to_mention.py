@@ -50,7 +50,7 @@ class PeopleToMention:
 
     @property
     def is_search_requested(self) -> bool:
-        """Return whether the request asks to find people to mention: by the button, or by Enter, which is a check."""
+        """Return whether the request searches for people to mention: by the button, or by Enter (action `check`)."""
         is_asked = self.page.request.POST.get("action") in (FIND_PEOPLE, "check")
         return is_asked and bool(self.search_words.strip().removeprefix("@"))
 

@@ -66,7 +66,7 @@ class PostPreview:
 
 
 def build_post_preview(target: TargetToValidate, pictures: list[ShownAsset], *, room: int) -> PostPreview:
-    """Return the preview of a post at one account, with at most `room` characters and MAX_PREVIEW_CHARACTERS of its texts."""
+    """Return a post's preview at one account; its texts are cut to `room` or MAX_PREVIEW_CHARACTERS, whichever is less."""
     adapter = get_adapter(target.account.platform)
     room = min(room, MAX_PREVIEW_CHARACTERS)
     texts = (target.shown_text, *texts_after_first_segment(target.options))

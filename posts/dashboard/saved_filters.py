@@ -20,7 +20,7 @@ MAX_QUERY_CHARACTERS, MAX_NAME_CHARACTERS = 1000, 40  # as in the model
 
 @workspace_page("POST")
 def save_current_filter(page: WorkspacePage) -> HttpResponse:
-    """Dashboard action that saves the filter of the list or the calendar from which it was sent, under a name."""
+    """Dashboard action that saves the current filter of the list of posts, or of the calendar, under a name."""
     sent = page.request.POST
     filtered_page, name = sent.get("page", ""), " ".join(sent.get("name", "").replace("\0", "").split())
     query = _filter_of_query(QueryDict(sent.get("query", "").replace("\0", "")))

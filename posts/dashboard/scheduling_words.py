@@ -22,21 +22,21 @@ def scheduled_for_message(page: WorkspacePage, at: datetime | None) -> str:
 
 
 def publishing_message(at: datetime | None) -> str:
-    """Return what a dashboard page says after a person has published a post that is due at a time, or at once."""
+    """Return the dashboard's message after a person has published a post; `at` is when it is sent, None for at once."""
     if at is None:
         return _("It is being published now. This cannot be undone.")
     return _("It is published in %(seconds)d seconds.") % {"seconds": UNDO_SECONDS}
 
 
 def sending_again_message(at: datetime | None) -> str:
-    """Return what a dashboard page says after a person has sent a failed post again, which is due at a time, or at once."""
+    """Return the dashboard's message after a person has retried a failed post; `at` is when it is sent, None for at once."""
     if at is None:
         return _("The post is being sent again. This cannot be undone.")
     return _("The post is sent again in %(seconds)d seconds.") % {"seconds": UNDO_SECONDS}
 
 
 def sending_missed_message(at: datetime | None, count: int) -> str:
-    """Return what a dashboard page says after a person has sent missed posts, which are due at a time, or at once."""
+    """Return the dashboard's message after a person has sent missed posts; `at` is when they are sent, None for at once."""
     words = ngettext(
         "%(count)d post is sent in %(seconds)d seconds.", "%(count)d posts are sent in %(seconds)d seconds.", count
     )

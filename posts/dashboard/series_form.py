@@ -1,4 +1,4 @@
-"""The form of a series: its texts and accounts, and its rule by plain choices."""
+"""The form of a series of posts: its texts and accounts, and simple choices that make up its recurrence rule."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class SeriesForm(forms.Form):
 
     @property
     def entered_thread_texts(self) -> list[str]:
-        """Return the texts entered in the form of a series, the first one first."""
+        """Return the texts entered in the form of a series, in the order in which the series' posts use them in turn."""
         further = TEXT_SEPARATOR.split(normalize_newlines_and_nul(self.cleaned_data["texts"]))
         return [normalize_newlines_and_nul(self.cleaned_data["text"]), *(each.strip() for each in further if each.strip())]
 

@@ -32,7 +32,7 @@ REFUSAL_SENTENCES = {
 
 @dataclass(frozen=True)
 class ShownOccurrence:
-    """A row in the preview of a series: the time and text of a coming post, and the post itself or why it was refused."""
+    """A row in the preview of a series: the time and text of a coming post, its id once made, or why it was refused."""
 
     at: datetime
     local: datetime
@@ -43,7 +43,7 @@ class ShownOccurrence:
 
 @dataclass(frozen=True)
 class UtcMonthCost:
-    """What a series costs in one month by UTC, from now on."""
+    """The number and total price of a series' posts in one calendar month (in UTC), counted from now on."""
 
     month: datetime
     posts: int
@@ -51,7 +51,7 @@ class UtcMonthCost:
 
 
 def shown_next_posts_of_series(series: Series) -> list[ShownOccurrence]:
-    """Return the rows for the next posts in a series' preview; those not made yet get the texts and numbers to come."""
+    """Return the preview rows of a series' next posts; posts not made yet are shown with the text that they will get."""
     shown, number = [], series.made
     for each in upcoming_occurrences(series):
         number += not each.post_group_id
@@ -62,7 +62,7 @@ def shown_next_posts_of_series(series: Series) -> list[ShownOccurrence]:
 
 
 def monthly_prices(series: Series) -> list[UtcMonthCost]:
-    """Return what a series costs in this month and the two months that follow, by UTC, as the spend caps count."""
+    """Return what a series costs in this month, from now on, and in each of the next two, by UTC months as for caps."""
     now = timezone.now().astimezone(UTC)
     months = Counter((each.at.year, each.at.month) for each in series.recurrence.occurrences(now, now + PREVIEWED_PERIOD))
     following = [divmod(12 * now.year + now.month - 1 + ahead, 12) for ahead in range(3)]

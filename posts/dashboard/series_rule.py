@@ -61,7 +61,7 @@ def rule_from_form_values(chosen: Mapping[str, Any], zone: ZoneInfo) -> str:
 
 
 def form_values_of_rule(text: str, zone: ZoneInfo) -> dict[str, Any]:
-    """Return the values of the form's fields for a series' rule; one that plain choices cannot express is OTHER."""
+    """Return the form field values that express a series' rule; a rule too complex for the form's choices is OTHER."""
     other = {"repeats": OTHER, "rrule": text}
     with suppress(InvalidRule, OverflowError):
         rule = parse_rule(text)
@@ -72,7 +72,7 @@ def form_values_of_rule(text: str, zone: ZoneInfo) -> dict[str, Any]:
 
 
 def rule_in_words(text: str, zone: ZoneInfo) -> str:
-    """Return the rule of a series in words, such as “Every 2 weeks on Monday and Friday”, or as it is."""
+    """Return a series' rule in words, such as “Every 2 weeks on Monday and Friday”; quote a rule too complex for that."""
     chosen = form_values_of_rule(text, zone)
     if chosen["repeats"] == OTHER:
         return _("By the rule %(rule)s") % {"rule": text}

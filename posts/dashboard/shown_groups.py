@@ -157,7 +157,7 @@ def prepare_groups_for_display(workspace_id: str, groups: Sequence[PostGroup]) -
 
 
 def _words(option: str, value: Any) -> str:
-    """Return the value of a shown post's platform option, or of a part of one, in the language of the page."""
+    """Return the value of a shown post's platform option, or a value nested in it, as text in the page's language."""
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, dict):

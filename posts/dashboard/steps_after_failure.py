@@ -53,7 +53,7 @@ def steps_after_failure(shown: ShownGroup) -> list[StepAfterFailure]:
 
 
 def _is_lost(each: ShownTarget) -> bool:
-    """Return whether a target's account must be connected again; it may have been connected again since the target failed."""
+    """Return whether a failed post target's account must be reconnected; false if that was done since the failure."""
     if each.account.status != ConnectedAccount.Status.ACTIVE:
         return True
     return _code(each) == NEEDS_REAUTH and each.account.updated_at <= each.target.updated_at

@@ -18,7 +18,7 @@ CHARACTERS_READ_PER_UNIT = 20  # of a long text when it is split; one emoji can 
 
 @dataclass(frozen=True)
 class ThreadFocus:
-    """What gets the focus after a change to a thread: a button, or the field `text`, of the further post at `place`."""
+    """The button, or field `text`, of a thread's further post at `place`, that gets the composer's focus after a change."""
 
     control: str
     place: int
@@ -31,7 +31,7 @@ def thread_option_from_form(sent: QueryDict, account_id: str) -> dict[str, Any]:
 
 
 def separate_thread_from_options(capabilities: Capabilities, options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """For the composer's thread fields, return a target's options without the thread, and its further texts.
+    """Split a target's options for the composer: those other than `thread`, and the texts of the thread's further posts.
 
     A thread that the composer's fields cannot show stays among the options.
     """
@@ -72,7 +72,7 @@ def apply_thread_button(
 
 
 def _focus_after(change: str, index: int, count: int) -> ThreadFocus:
-    """Return what gets the focus after a button of a thread: what it changed, its neighbour, itself or nothing."""
+    """Return the composer control that gets the focus after a thread button is clicked, such as the moved post's button."""
     match change:
         case "up" if index > 1:
             return ThreadFocus("up", index - 1)

@@ -51,7 +51,7 @@ TOO_LATE_MESSAGE = gettext_lazy("This can no longer be undone.")
 
 @workspace_page("POST", operation="posts.update")
 def undo_last_action(page: WorkspacePage) -> HttpResponse:
-    """Dashboard action that undoes what the signed-in person has just done, as the token in the address says."""
+    """Dashboard action that undoes what the signed-in person has just done, as described by the signed token in the URL."""
     token = page.request.GET.get("token", "")
     try:
         user_id, workspace_id, content = signing.loads(token, salt=UNDO_SALT, max_age=UNDO_TOKEN_SECONDS)
@@ -205,7 +205,7 @@ def _back_to_uncancelled(page: WorkspacePage, group: PostGroup, offer: UndoOffer
 
 
 def _restore_cancelled(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> GroupStatus:
-    """Undo a deletion; return the status that the post has then."""
+    """Undo the deletion or cancellation of a post from the dashboard; return the status that the post has again."""
     plan = restore_cancelled_post(
         caller=page.caller, post_group_id=group.id, status=GroupStatus(offer.status), cancelled_at=offer.moment
     )
@@ -213,7 +213,7 @@ def _restore_cancelled(page: WorkspacePage, group: PostGroup, offer: UndoOffer) 
 
 
 def _created_draft(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> PostGroup:
-    """Create the draft again that a post was, from the post's content, without a time that has passed."""
+    """Undo the scheduling of a draft: create it again from the post's content, without times that have passed."""
     now = timezone.now()
     body = request_fields_to_copy_post(group, times_after=now) | {"draft": True, "metadata": group.metadata}
     if offer.moment and offer.moment > now:

@@ -1,4 +1,4 @@
-"""Undoing an action on several posts, or the retry of one: what they were is kept in the session, too long for an address."""
+"""Undo of an action on several posts, or of one retry: their former state, too long for a URL, is kept in the session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SESSION_KEY = "undo_of_several"
 
 
 def store_undo_of_several_and_return_url(page: WorkspacePage, offers: Sequence[UndoOffer]) -> str:
-    """Keep how to undo an action on several posts, instead of the last such action; return the address of its button."""
+    """Store in the session how to undo an action on several posts, replacing the last one; return the undo button's URL."""
     token = secrets.token_urlsafe(16)
     page.request.session[SESSION_KEY] = {
         "token": token,
@@ -38,7 +38,7 @@ def store_undo_of_several_and_return_url(page: WorkspacePage, offers: Sequence[U
 
 
 def store_undo_of_retries_in_session(page: WorkspacePage, changes: Sequence[GroupChange]) -> str:
-    """Keep how to undo that failed posts are sent again, as a committed plan says; return the address of its button."""
+    """Store in the session how to undo a committed plan's retries of failed posts; return the undo button's URL."""
     return store_undo_of_several_and_return_url(page, [undo_offer_of_retry(change) for change in changes])
 
 

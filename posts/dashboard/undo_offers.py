@@ -31,7 +31,7 @@ UNDO_SALT = "posts.undo"
 
 @dataclass(frozen=True)
 class UndoOffer:
-    """What a person can undo: an action on a post or composer draft, and what it was before.
+    """An offer to undo a person's action on a post or composer draft: the action, and the former state.
 
     `at` and `status` are the post's time and status before the action; for a deletion, `at` is its time. `when` is the time
     that was filled in, and `version` and `plan_hash` are the content version and the hash of the plan after the action.
@@ -61,7 +61,7 @@ class UndoOffer:
 
 
 def publish_now_due_at_or_none(page: WorkspacePage) -> datetime | None:
-    """Return when a post published or sent again now is due: after the seconds for an undo, or None for at once.
+    """Return when a post published or retried now is due: after the seconds for an undo; None if it is due at once.
 
     It is None as well if the post waits for approval first.
     """
@@ -88,7 +88,7 @@ def undo_offer_after_scheduling_or_publishing(
 
 
 def undo_offer_of_move(before: PostGroup, moved: Iterable[PostTarget]) -> UndoOffer:
-    """Return how to undo that some targets of a post were moved in the calendar; `before` and `moved` are as they were."""
+    """Return the offer to undo moves of a post's targets in the calendar; `before` and `moved` are the former rows."""
     version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=before.id)
     times = [(each.account_id, each.scheduled_at.isoformat(), each.slot) for each in moved if each.scheduled_at]
     at = before.scheduled_at.isoformat() if before.scheduled_at else ""
@@ -96,7 +96,7 @@ def undo_offer_of_move(before: PostGroup, moved: Iterable[PostTarget]) -> UndoOf
 
 
 def undo_offer_of_retry(change: GroupChange) -> UndoOffer:
-    """Return how to undo that a failed post is sent again; `change` is that of the committed plan."""
+    """Return the offer to undo the retry of a failed post; `change` is the post's GroupChange in the committed plan."""
     return UndoOffer("retry", change.after.id, seconds=UNDO_SECONDS, before_retry=state_before_retry(change))
 
 

@@ -1,4 +1,4 @@
-"""The model of rows of files that were imported, so that a file that is imported again makes no second posts."""
+"""The model of imported rows of post files, so that importing a file again does not make its posts a second time."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ class PostTarget(DueRow, TimestampedModel):
 
     @property
     def stored_progress(self) -> Progress:
-        """Return the publishing progress that this PostTarget row stores, as the adapters' type Progress."""
+        """Return the publishing progress stored in this PostTarget row as a Progress, the type that adapters use."""
         return Progress.from_stored(self.phase, self.progress)
 
     @property

@@ -13,7 +13,7 @@ from workspaces.models import Workspace
 
 
 class StoredPlan(TimestampedModel):
-    """The model of a stored plan: a previewed write that its maker or a person may commit until it expires.
+    """The model of a stored plan: a previewed write that its creator or an approving person may commit until it expires.
 
     `request` is the body of the operation, `preview` the answer to its dry run, `content` what the hash was taken of, and
     `maker` the owner of the caller's Idempotency-Keys. A committed plan has the ids of its post groups in `result_ids`.

@@ -1,4 +1,4 @@
-"""Applies a file of posts: commits the plans, made from its difference to the workspace, that were shown.
+"""Applies a file of posts: commits the plans that were made from its difference to the workspace's posts, and shown.
 
 The new posts are one plan (posts.create_batch): all of them are made, or none. Each changed post is a plan of its own
 (posts.update). Rows are remembered with the posts that they made, so that the same file makes no second posts.
@@ -52,7 +52,7 @@ class FileApplyResult:
 
 @transaction.atomic
 def store_file_plans(caller: Caller, workspace_id: str, comparison: Comparison) -> FilePlans:
-    """Store the plans by which a file without problems is applied, and set the prices of its rows.
+    """Store the plans by which a file of posts that has no problems will be applied, and set the prices of its rows.
 
     They replace those of the person's earlier comparisons that were not applied. Raises the spend errors, Conflict.
     """

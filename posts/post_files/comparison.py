@@ -44,7 +44,7 @@ ROW_ID_COLUMN = "post_group_id"  # the column of problems that concern the whole
 
 @dataclass
 class ComparedRow:
-    """A row of a file with what becomes of it: `new`, `changed`, `unchanged`, or `imported` by an earlier import of the file.
+    """A row of a file of posts with its state: `new`, `changed`, `unchanged`, or `imported` by an earlier import.
 
     `group` is the stored post, `before` are its cells that change. `request` is the post of a batch, or the body of PATCH.
     `cost_cents` is the price of a new post, or the difference that a change makes.
@@ -64,7 +64,7 @@ class ComparedRow:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a file would make and change: its rows, and problems of the whole file as sentences for people."""
+    """What a file of posts would create and change: its rows, and problems of the whole file as sentences for people."""
 
     file_sha256: str
     rows: Sequence[ComparedRow]
@@ -183,7 +183,7 @@ def _check_change(caller: Caller, row: ComparedRow) -> None:
 
 
 def _validated(serializer: type[Any], row: ComparedRow) -> dict[str, Any]:
-    """Validate the request of a compared row; returns its fields, or nothing if problems were added to the row."""
+    """Validate the API request made from a compared file row; return its fields, or {} after adding problems to the row."""
     try:
         return dict(shared_serializer_instance(serializer).run_validation(row.request))
     except ValidationError as error:
@@ -195,7 +195,7 @@ def _validated(serializer: type[Any], row: ComparedRow) -> dict[str, Any]:
 
 
 def _add_error(caller: Caller, row: ComparedRow, post: PostInput, error: ApiError) -> None:
-    """Add an API error about the post of a compared row to the row, at the cells that it concerns."""
+    """Add an API error about a compared file row's post to the problems of the row's cells that the error concerns."""
     content, columns = row.content, row.content.row.cells
     if isinstance(error, ContentInvalid):
         found = services.validate_post(caller=caller, post=replace(post, scheduled_at=None), group=row.group)

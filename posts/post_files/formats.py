@@ -30,7 +30,7 @@ class UnreadableFile(Exception):
 
 @dataclass(frozen=True)
 class FileRow:
-    """A row of a file of posts: its number from 1, and its cells by column; a column that the row lacks is missing."""
+    """A row of a file of posts: its number from 1, and its cells by column, only for the columns that the row has."""
 
     number: int
     cells: Mapping[str, str]

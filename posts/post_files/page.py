@@ -44,7 +44,7 @@ TABLE_COLUMNS = {
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell in the table on the page of a file's difference: the file's value, the post's if it differs, and problems."""
+    """A cell of the table that compares a file with posts: the file's value, the post's if it differs, and problems."""
 
     column: str
     label: str

@@ -1,4 +1,4 @@
-"""The meaning of the rows of a file of posts: accounts by handle or id, times in a time zone, media by id."""
+"""Converts rows of a file of posts to API requests and back: accounts by handle or id, local times, and media by id."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Problems = dict[str, list[str]]  # sentences by column
 
 
 class AccountNames:
-    """The connected accounts of a workspace by id and by handle, with what a file calls each of them."""
+    """A workspace's connected accounts by id and by handle, and the names by which files of posts refer to them."""
 
     def __init__(self, workspace_id: str) -> None:
         rows = ConnectedAccount.objects.filter(workspace_id=workspace_id).only("id", "platform", "handle", "status")
@@ -59,7 +59,7 @@ class AccountNames:
 
 @dataclass
 class RowContent:
-    """What a row of a file of posts says, only of the columns that it has; `problems` has the problems by column."""
+    """The parsed content of a row of a file of posts, only for the columns that it has; `problems` are by column."""
 
     row: FileRow
     text: str | None = None
@@ -80,7 +80,7 @@ class RowContent:
 
 
 def parse_row(row: FileRow, names: AccountNames, zone: ZoneInfo) -> RowContent:
-    """Return what a row of a file of posts says; `zone` is the time zone of local times in rows without one."""
+    """Parse a row of a file of posts to its RowContent; `zone` is the time zone of local times if the row names none."""
     content = RowContent(row, text=row.cells.get("text"))
     cells = {name: value.strip() for name, value in row.cells.items()}
     for word in cells.get("accounts", "").split():
@@ -111,7 +111,7 @@ def parse_row(row: FileRow, names: AccountNames, zone: ZoneInfo) -> RowContent:
 
 
 def _instant(cell: str, zone: ZoneInfo) -> datetime:
-    """Return the instant in a cell of a file's row: a local time of the zone, or one with an offset. Raises ValueError."""
+    """Parse the time in a cell of a file of posts: a local time in `zone`, or a time with an offset. Raises ValueError."""
     try:
         if len(cell) < len("2027-01-31T09:00"):
             raise ValueError
@@ -125,7 +125,7 @@ def _instant(cell: str, zone: ZoneInfo) -> datetime:
 
 
 def local_time_cell(moment: datetime | None, zone: ZoneInfo) -> str:
-    """Return how a row of a file shows a time: in the time zone, with the offset only where that time comes twice."""
+    """Format a time for a cell of a post file: as local time, with its UTC offset only if clocks show that time twice."""
     if moment is None:
         return ""
     at = moment.astimezone(zone)
@@ -187,7 +187,7 @@ def _target_request(group: PostGroup, account: ConnectedAccount, stored: PostTar
 
 
 def new_post_request_and_row_problems(content: RowContent, names: AccountNames) -> dict[str, Any]:
-    """Return the post of a POST /posts/batch request that a row of a file describes. Adds its problems to the row."""
+    """Return the new post that a row of a file describes, as POST /posts/batch takes it. Adds problems to the row."""
     draft = content.row.cells.get("status", "").strip().lower() == "draft"
     if not content.account_ids and "accounts" not in content.problems:
         content.add_problem("accounts", "Name at least one account.")

@@ -61,7 +61,7 @@ class Attempt:
 
     @classmethod
     def for_claimed_target(cls, target: PostTarget, writer: DatabaseWriter) -> Attempt:
-        """Return the attempt to publish a claimed target. If it was being published, the worker before counts as dead."""
+        """Return the attempt to publish a claimed target; if another worker was publishing it, that one counts as dead."""
         return cls(
             target,
             writer,

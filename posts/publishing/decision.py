@@ -155,7 +155,7 @@ def _applies_to_earlier_attempts(state: TargetState) -> bool:
 
 
 def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple[str, bool]:
-    """Decide which API error code a platform's error has in the decision, and whether a retry would be pointless."""
+    """For the publisher's decision, return the API error code of a platform's error, and whether a retry is pointless."""
     match error:
         case errors.ContentRejected():
             return "PLATFORM_REJECTED", True

@@ -50,7 +50,7 @@ class TargetState:
 
     @property
     def certainty_during_step(self) -> Certainty:
-        """Return the certainty in this TargetState while the next step runs, which remains if its outcome is not learnt."""
+        """Return the certainty to store for this TargetState while its next step runs, in case the outcome is lost."""
         sends = self.publishes and self.certainty is not Certainty.CONFIRMED
         return Certainty.MAYBE_SENT if sends else self.certainty
 

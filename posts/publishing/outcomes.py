@@ -1,4 +1,4 @@
-"""Writes the publisher's decisions to the rows of post targets; with a final one also the money, group status and events.
+"""Writes the publisher's decisions to post target rows; a final decision also writes money, group status and events.
 
 Every write is guarded by the claim's fence.
 """
@@ -46,7 +46,7 @@ class TargetUpdate(FencedUpdate):
     row: PostTarget
 
     def may_be_written_to(self, stored: PostTarget) -> bool:
-        """Return whether this TargetUpdate may be written to the row as it is stored: the worker still holds it."""
+        """Return whether this TargetUpdate may still be written: the stored row has the same claim and a valid status."""
         return stored.fence == self.row.fence and stored.status in self.states
 
 
@@ -55,7 +55,7 @@ class ClaimLost(Exception):
 
 
 def write_step_beginnings_if_claims_valid(attempts: Sequence[Attempt]) -> list[bool]:
-    """Write, before any outcome, that several attempts begin their next steps; returns for each if its claim is valid.
+    """Write to the rows of targets that attempts begin their next step; returns for each whether its claim is valid.
 
     A scheduled group becomes publishing with its first target. If another worker has claimed one of the targets meanwhile,
     the one statement changes nothing, and each attempt gets its own.
@@ -162,7 +162,7 @@ def _write(target: PostTarget, writer: DatabaseWriter, changes: Mapping[str, Any
 
 
 def mark_unconfirmed_as_published(target: PostTarget, decision: Finish) -> None:
-    """Write the outcome `published` to an unconfirmed target, as the platform answered a worker that had lost it."""
+    """Mark an unconfirmed target as published, because the platform confirmed it to a worker that had lost its claim."""
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     changes = {**_final_values(decision), "updated_at": timezone.now()}
     for unconfirmed in PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED):

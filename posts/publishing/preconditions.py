@@ -99,7 +99,7 @@ def _has_reserved_time(attempt: Attempt, pace: PostingPace, now: datetime) -> bo
 
 
 def _pace(attempt: Attempt) -> PostingPace | None:
-    """Return the pace of an account, a precondition of its posts; None for simulated posts and those in processing."""
+    """Return the posting pace to which an account's platform is limited; None for simulated or processing posts."""
     if attempt.target.sandbox or attempt.target.status == TargetStatus.PROCESSING:
         return None
     return attempt.adapter.capabilities.pace

@@ -57,7 +57,7 @@ class Recurrence:
         return next(self.occurrences(after, after + timedelta(days=366 * SEARCHED_YEARS)), None)
 
     def local_times_at(self, at: datetime) -> list[datetime]:
-        """Return the local times of this Recurrence that are the instant `at`, also exdates; clock changes make several."""
+        """Return this Recurrence's local times at the instant `at`, exdates included; several if clocks change."""
         return [each.local for each in self._nominal_occurrences(at - timedelta(seconds=1), at) if each.at == at]
 
     def _nominal_occurrences(self, after: datetime, until: datetime) -> Iterator[Occurrence]:
@@ -75,7 +75,7 @@ class Recurrence:
                 yield Occurrence(at, local)
 
     def _matches(self, first: datetime, last: datetime) -> Iterator[datetime]:
-        """Yield local times that the rule matches, at least those from `first` to `last`; some are before the start."""
+        """Yield local times that match the rule: at least all from `first` to `last`, maybe some before the start."""
         rule, begin = self.rule, _start_of_period(self.rule, self.starts_at)
         if rule.count is None and first > begin:
             begin = _later_period(rule, begin, first)
@@ -117,7 +117,7 @@ def _engine_arguments(rule: RecurrenceRule, starts_at: datetime) -> dict[str, An
 
 
 def _engine_weekdays(rule: RecurrenceRule) -> Iterator[tuple[int, int | None]]:
-    """Yield the weekdays of a recurrence rule for dateutil, either all numbered or none, because it intersects a mixture."""
+    """Yield a recurrence rule's weekdays for dateutil: all numbered or none, because it would intersect the two kinds."""
     numbered = any(number for _, number in rule.weekdays)
     weeks = WEEKS_IN_MONTH if rule.frequency == "MONTHLY" or "BYMONTH" in rule.lists else WEEKS_IN_YEAR
     for day, number in rule.weekdays:
@@ -125,7 +125,7 @@ def _engine_weekdays(rule: RecurrenceRule) -> Iterator[tuple[int, int | None]]:
 
 
 def _start_of_period(rule: RecurrenceRule, local: datetime) -> datetime:
-    """Return the first midnight of the year, month, week or day of a local time, whichever the rule's frequency names."""
+    """Return the midnight at which the year, month, week or day (by the rule's frequency) of a local time begins."""
     midnight = datetime.combine(local, time())
     if rule.frequency == "YEARLY":
         return midnight.replace(month=1, day=1)

@@ -38,7 +38,7 @@ class InvalidRule(ValueError):
 
 @dataclass(frozen=True)
 class RecurrenceRule:
-    """A checked RFC 5545 rule: its parts by name, without COUNT and UNTIL, which `Recurrence` applies."""
+    """A checked RFC 5545 recurrence rule, split into its parts; COUNT and UNTIL are applied by `Recurrence`."""
 
     frequency: str
     interval: int

@@ -73,7 +73,7 @@ class RetryMissedSerializer(WriteBody):
 
 @extend_schema_serializer(component_name="MovedPost")
 class TimeBeforeAndAfterMoveSerializer(serializers.Serializer):
-    """The API representation of a post that a change of a queue would move: the time of its target, before and after."""
+    """The API representation of a post that a queue change would move: its target's time before and after the move."""
 
     post_group_id = serializers.CharField()
     scheduled_at_before = serializers.DateTimeField()

@@ -28,7 +28,7 @@ MAYBE_SENT_BEFORE_MESSAGE = "The attempt before it may have been published."
 
 
 class ChangeableTarget(Protocol):
-    """The columns of a post target that say whether it may still be changed; a model or a row with these columns has them."""
+    """The columns that decide whether a post target may still be changed, in a model instance or in a row of columns."""
 
     @property
     def status(self) -> str: ...
@@ -41,7 +41,7 @@ class ChangeableTarget(Protocol):
 
 
 def withdraw_unsaved_target_from_publisher(target: PostTarget) -> None:
-    """Make a plan's unsaved copy of a post target due no more, and raise its fence, so that no worker may write to it."""
+    """Withdraw a plan's unsaved target from publishing: not due, with a raised fence number that blocks workers' writes."""
     target.due_at = target.lease_until = target.turn_at = None
     target.fence += 1
 
@@ -67,7 +67,7 @@ def mark_cancelled_or_unconfirmed_unsaved(target: PostTarget) -> None:
 
 
 def is_pending_and_unclaimed(target: ChangeableTarget) -> bool:
-    """Return whether a target is unstarted, so that a change of its post may stop it; an expired lease is no claim."""
+    """Return whether a target is pending and not validly claimed by a worker, so that changes to its post may stop it."""
     return target.status == TargetStatus.PENDING and not (target.lease_until and target.lease_until > timezone.now())
 
 

@@ -117,7 +117,7 @@ def commit_without_audit_entry(change: GroupChange) -> None:
 
 
 def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (), *, batch: bool = False) -> None:
-    """Commit the changes of post groups with all that belongs to them, and `further` writes.
+    """Commit changes of post groups with their targets, events, media protection and money, and with `further` writes.
 
     Everything is written together, in one statement on PostgreSQL, unless media are locked, money is moved that was held
     before or is held for several agents, posts of a plan leave slots, or targets are deleted: these take a transaction. Locks
@@ -165,7 +165,7 @@ def _needs_transaction(change: GroupChange) -> bool:
 
 
 def _targets_that_leave_slots(changes: Sequence[GroupChange]) -> list[str]:
-    """Return the targets of a plan that a commit must first let leave their slots, before others take them.
+    """Return the ids of targets whose slots a commit must free first, so that other targets of the plan can take them.
 
     The database checks row by row that a slot has one target.
     """
@@ -235,7 +235,7 @@ def _differences(before: models.Model, after: models.Model) -> Mapping[str, Any]
 
 
 def _protect_media(change: GroupChange) -> None:
-    """Protect, in a commit, the media of an unfinished post group from deletion, and end the protection of others."""
+    """In a commit, protect an unfinished post group's media from deletion, or end a protection no longer needed."""
     before, after = change.before, change.after
     protected = before.media if before and before.status not in FINISHED_GROUP_STATUSES else []
     wanted = after.media if after.status not in FINISHED_GROUP_STATUSES else []

@@ -1,4 +1,4 @@
-"""What a web page says about itself, for the link cards of previews: it is fetched, made small and kept for a while.
+"""Reads title, description and picture of a linked web page for the link cards of post previews, and caches them.
 
 A preview must not use up what other requests need: a workspace reads one page at a time, and not many in a minute. Pages are
 kept in Django's cache, for each workspace by itself, so that nobody sees by the time of an answer what others have linked.

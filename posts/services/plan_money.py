@@ -29,7 +29,7 @@ def _check(workspace_id: str, agent_id: str | None, changes: Sequence[GroupChang
 
 
 def group_changes_by_capped_agent(changes: Sequence[GroupChange]) -> list[list[GroupChange]]:
-    """Return the changes of a plan in groups whose prices count against the caps of the same agent, or of none."""
+    """Group the changes of a plan by the agent whose spend caps their prices count against, if any."""
     found: dict[str | None, list[GroupChange]] = {}
     for change in changes:
         found.setdefault(change.agent_id_for_caps, []).append(change)

@@ -140,7 +140,7 @@ def next_queued_targets(account: ConnectedAccount) -> QuerySet[PostTarget]:
 
 
 def undo_queue_change(*, caller: Caller, plan_id: str) -> Plan:
-    """Give the posts of a committed stored plan of a queue the times that they had before, all of them or none.
+    """Undo a committed stored plan of a queue change: give its posts their former times again, all of them or none.
 
     Raises NotFound, ScopeMissing, and InvalidState, Conflict or ValidationFailed if this is not possible any more.
     """
@@ -175,7 +175,7 @@ def _plan_of_edits(
     *,
     dry_run: bool,
 ) -> Plan:
-    """Return the plan of a queue's change: an edit for each of several posts."""
+    """Return the plan that changes an account's queue by the given edits, one for each post."""
     free = FreeSlots(own=[target.id for group, _ in edits for target in group.targets.all()])
     changes = []
     for group, edit in edits:
@@ -223,7 +223,7 @@ def _scheduled_targets(account: ConnectedAccount, begin: datetime, end: datetime
 
 
 def _shuffled(targets: Sequence[PostTarget], seed: int | None) -> Moves:
-    """Return the targets of a shuffled queue that get another one's time: at least one moves, if there are two.
+    """Shuffle a queue: return the new times of targets that move, by id; with two or more targets, the order changes.
 
     The order depends only on the seed, by default on the times that the posts have now. So a preview shows what a later call
     does, and shuffling again makes another order.

@@ -14,7 +14,7 @@ MAX_SAVED_FILTERS = 20  # of a member
 
 
 def saved_filters_of_person(*, caller: Caller, workspace_id: str, page: str) -> list[SavedFilter]:
-    """Return the filters of a page that the calling person has saved in a workspace, by name."""
+    """Return the filters that the calling person has saved for a page, such as the calendar, in a workspace, by name."""
     mine = SavedFilter.objects.filter(member__workspace_id=workspace_id, member__user_id=caller.actor_id, page=page)
     return list(mine.order_by("name", "pk")[:MAX_SAVED_FILTERS])
 

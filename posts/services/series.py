@@ -60,7 +60,7 @@ class SeriesEdit:
 
 
 def plan_create_series(caller: Caller, fields: Mapping[str, Any], *, dry_run: bool = False) -> NewSeriesPlan:
-    """Plan a new series from the validated fields of a request, after the checks of a post that is scheduled.
+    """Plan a new series from a request's validated fields; its post is checked like a post that the caller schedules.
 
     Raises the errors of `create_post` except the spend errors, and ValidationFailed for `rrule` and `starts_at`.
     """
@@ -222,7 +222,7 @@ def _first_occurrence(series: Series) -> Occurrence:
 
 
 def _check_post(caller: Caller, series: Series, first: Occurrence, *, dry_run: bool) -> dict[str, MediaAsset]:
-    """Check the post of a series with each of its texts as if the caller scheduled it, and set its price: the highest.
+    """Check a series' post with each text as if the caller scheduled it; set its price to that of the dearest text.
 
     Returns the attached assets by id.
     """
@@ -254,7 +254,7 @@ def _locked_live(caller: Caller, series_id: str) -> Series:
 
 
 def _check_others_series(caller: Caller, series: Series, edit: SeriesEdit) -> None:
-    """Check a calling agent or editor: others' series publish with the rights and caps of others, so it may only pause them.
+    """Refuse agents' and editors' changes, except pauses, to others' series: those publish with others' rights and caps.
 
     Editors are included even where their posts need no approval, since that may change before the series publishes.
     """
@@ -267,7 +267,7 @@ def _check_others_series(caller: Caller, series: Series, edit: SeriesEdit) -> No
 
 
 def _require_schedule_scope(caller: Caller, series: Series, *, dry_run: bool) -> None:
-    """Raise ScopeMissing if the caller may not schedule the posts of a series; a dry run needs any scope for writing."""
+    """Raise ScopeMissing if the caller may not schedule a series' posts; not for a dry run or sandbox accounts."""
     accounts = ConnectedAccount.objects.filter(workspace=series.workspace_id, pk__in=series.account_ids)
     if not (dry_run or all(account.sandbox for account in accounts)):
         require_scope(caller, "posts.schedule")
@@ -280,7 +280,7 @@ def _future_exdates(series: Series) -> list[str]:
 
 
 def _save(series: Series, *, dry_run: bool) -> None:
-    """Save a changed series. The raised fence keeps a worker that works with the old content from making posts."""
+    """Save a changed series, with a raised fence number that stops workers from making posts of the old content."""
     if not dry_run:
         series.fence += 1
         series.lease_until, series.due_at = None, timezone.now()

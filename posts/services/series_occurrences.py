@@ -172,7 +172,7 @@ def _make_due_posts(series: Series) -> datetime | None:
 
 
 def _make_post(series: Series, occurrence: Occurrence, row: SeriesOccurrence | None) -> bool:
-    """Schedule the post of an occurrence, as its maker would; returns whether it was made. Raises SeriesChanged."""
+    """Schedule the post of an occurrence with the rights of the series' creator; False if refused. Raises SeriesChanged."""
     start_cpu_timer()  # each post may take the work of one request
     try:
         maker = _maker(series)
@@ -231,7 +231,7 @@ def _new_row(series: Series, occurrence: Occurrence, **values: object) -> Series
 
 
 def _maker(series: Series) -> Caller:
-    """Return the maker of a series with its rights as they are now. Raises ApiKeyRevoked, ApiKeyExpired, Forbidden."""
+    """Return a series' creator as a Caller with its present rights. Raises ApiKeyRevoked, ApiKeyExpired, Forbidden."""
     caller = caller_of_idempotency_key_owner(series.maker, workspace=series.workspace, actor_type=series.created_by_type)
     try:
         require_access(caller, series.workspace_id, WRITE_SCOPES)

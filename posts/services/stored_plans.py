@@ -33,7 +33,7 @@ MAX_CHANGES_SHOWN = 20
 
 @dataclass(frozen=True)
 class RequestToPlan:
-    """A request to make a plan of: an operation, the post group that it changes ("" for none), and its body.
+    """The request from which a stored plan is made: an operation, the post group to change ("" for none), and the body.
 
     `workspace_id` is the workspace that it names, if any. `make_plan(caller=…, dry_run=…)` makes its plan, and `preview`
     returns the answer to a dry run with that plan. `plan_and_commit` commits it.
@@ -50,7 +50,7 @@ class RequestToPlan:
 
 @dataclass(frozen=True)
 class CommittedPlan:
-    """A stored plan with the plan that was made of it; None if it was committed before, and nothing was done now."""
+    """A stored plan and the Plan committed now; the Plan is None if the stored plan had been committed before."""
 
     stored: StoredPlan
     plan: Plan | None
@@ -103,7 +103,7 @@ def make_and_store_plan(
 
 
 def delete_open_plans_of_dashboard_page(*, caller: Caller, workspace_id: str, dashboard_page: str) -> None:
-    """Delete the open stored plans that the caller has made before on a page of the dashboard, because others replace them.
+    """Delete the caller's open stored plans of a dashboard page, because the page's new plans replace them.
 
     So a person who looks at many previews does not use up the open plans of the workspace.
     """

@@ -1,4 +1,4 @@
-"""The edits that give single targets of a post other times, and those that give them their former times again."""
+"""Edits that move single targets of a post to other times, and edits that move them back to their former times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from posts.states import TargetStatus
 
 
 class TargetTime(NamedTuple):
-    """The time to which a target of a post is moved; `slot`: it is a slot of the account."""
+    """The time to which a target of a post is moved; `slot` says whether the time is a slot of the account."""
 
     at: datetime | None
     slot: bool

@@ -134,7 +134,7 @@ def _changed_targets(group: PostGroup, edit: PostEdit) -> list[TargetInput]:
 
 
 def _has_begun(target: PostTarget) -> bool:
-    """Return whether the update of a post leaves a target as it is. One cancelled before it began can be added again."""
+    """Return whether a target has begun, so that updates of its post keep it; a target cancelled unsent has not begun."""
     was_never_sent = not target.attempts and target.certainty == Certainty.NOT_SENT
     return not is_unattempted_target(target) and not (target.status == TargetStatus.CANCELLED and was_never_sent)
 

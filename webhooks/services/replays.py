@@ -111,7 +111,7 @@ def _idle(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
 
 
 def _replay(wanted: QuerySet[Delivery], ids: Sequence[str], caller: Caller) -> Counter[str]:
-    """Replay those of the webhook deliveries `ids` that are still wanted, in batches of one transaction each.
+    """Replay those of the webhook deliveries `ids` that match the query `wanted`, one transaction for each batch.
 
     Returns how many were replayed in each workspace.
     """

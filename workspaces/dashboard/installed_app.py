@@ -53,5 +53,5 @@ def serve_service_worker(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def show_offline_page(request: HttpRequest) -> HttpResponse:
-    """View: the page that the installed app shows without a connection; only its language differs."""
+    """View: the page that the installed app shows without a connection; only its language depends on the user."""
     return render(request, "workspaces/offline.html")

@@ -93,7 +93,7 @@ def _content(to: str, message: MailMessage) -> dict[str, str]:
 
 
 def _email_to_send(mail: OutgoingMail) -> EmailMultiAlternatives | None:
-    """Return the e-mail of a queued row; None for a sign-in link that nobody may use, or for which nobody waits any more."""
+    """Return the e-mail to send for a queued row; None for a sign-in link that is too late or that nobody may use."""
     content: Any = mail.content
     if "sign_in" not in content:
         return _email_of_content(content)

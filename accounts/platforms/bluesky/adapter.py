@@ -136,7 +136,7 @@ class Bluesky(Platform):
         return first_link(text) if wanted == "auto" else None
 
     def initial_progress(self, grant: Grant, content: Content) -> Progress:
-        """Adapter method that returns the step `put` for a Bluesky post of plain text, and START for all other posts.
+        """Adapter method that returns a Bluesky post's first publishing step: `put` for plain text, otherwise START.
 
         A plain text has no link card and no mention. The step contains its record.
         """

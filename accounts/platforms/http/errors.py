@@ -56,7 +56,7 @@ class ErrorTranslator(Generic[E]):
     unreachable: ClassVar[str] = ""  # the message if "<label> could not be reached." does not fit
 
     def platform_specific_error(self, error: E) -> PlatformError | None:
-        """Return the PlatformError for an HTTP error with a meaning of its own at this platform; None for other errors."""
+        """Return the PlatformError for an HTTP error with a platform-specific meaning; None for other errors."""
         return None
 
     def means_content_rejected(self, error: E) -> bool:
@@ -68,7 +68,7 @@ class ErrorTranslator(Generic[E]):
         return error.status >= 500
 
     def is_known_refusal(self, error: E) -> bool:
-        """Return whether the translator knows the code of an HTTP error that refuses content, from the API's documentation.
+        """Return whether the platform's API documentation lists the code of an HTTP error that refuses content.
 
         All others are reported to the operator.
         """

@@ -13,7 +13,7 @@ from accounts.platforms.types import AuthorizedAccount, Grant, Identity, OAuthAu
 
 
 class OAuthPlatform(Platform):
-    """The base class of OAuth platforms' adapters: connects, identifies, refreshes and revokes accounts.
+    """Base class of OAuth platforms' adapters: connects and identifies accounts, and renews and revokes their tokens.
 
     Subclasses say which OAuth client to use and which accounts a token gives access to.
     """
@@ -25,7 +25,7 @@ class OAuthPlatform(Platform):
     revoked_tokens: ClassVar[tuple[str, ...]] = ("refresh_token", "access_token")
 
     def oauth_client(self) -> PlatformOAuthClient:
-        """Return the client of this platform's OAuth endpoints, with the operator's application in the settings."""
+        """Return the client of a platform's OAuth endpoints, with the operator's application from the settings."""
         raise NotImplementedError
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
@@ -56,7 +56,7 @@ class OAuthPlatform(Platform):
     def accounts_accessible_with_tokens(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
     ) -> tuple[AuthorizedAccount, ...]:
-        """Default for adapters of OAuth platforms: return the accounts that new tokens open, each with the grant to store.
+        """Default for adapters of OAuth platforms: return the accounts that new tokens open, each with secrets to store.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """

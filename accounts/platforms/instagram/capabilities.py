@@ -105,7 +105,7 @@ _STORY_MEDIA = replace(_MEDIA, images=replace(_IMAGES, min_ratio=None, max_ratio
 
 
 def media_rules_for_post_type(options: Mapping[str, Any]) -> MediaRules:
-    """Return the media rules in Instagram's capabilities: images of a story may have any aspect ratio."""
+    """Return Instagram's media rules for a post with these options: images of a story may have any aspect ratio."""
     return _STORY_MEDIA if options.get("post_type") == "story" else _MEDIA
 
 

@@ -32,7 +32,7 @@ _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 
 
 def new_container_round_state(number: int) -> dict[str, Any]:
-    """Return the state with which an Instagram publication begins to create its containers for the `number`th time."""
+    """Return the state of an Instagram post whose containers (unpublished posts) are created for the `number`th time."""
     return {"since": timezone.now().isoformat(), "round": number, "children": [], "looks": 0}
 
 
@@ -81,7 +81,7 @@ def check_containers(account: GraphClientAndAccountId, content: Content, progres
 
 
 def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
-    """Return the progress whose next step creates an Instagram post's containers again.
+    """Return the publishing step that creates an Instagram post's containers (unpublished posts) again.
 
     Raises ContentRejected after MAX_CONTAINER_ROUNDS.
     """

@@ -80,7 +80,7 @@ def fetch_page_if_permitted(api: Api, urn: str) -> Identity | None:
 
 
 def _descriptions(api: Api, numbers: list[str]) -> dict[str, Any]:
-    """Return LinkedIn's descriptions of pages in a dict by page number, with as few requests as LinkedIn allows."""
+    """Return LinkedIn's descriptions of pages as a dict from page id to description, with as few requests as possible."""
     described: dict[str, Any] = {}
     try:
         for first in range(0, len(numbers), PAGES_PER_REQUEST):

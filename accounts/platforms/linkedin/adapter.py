@@ -147,7 +147,7 @@ class LinkedIn(OAuthPlatform):
         return publish(api, author, content, progress)
 
     def _offered(self) -> list[str]:
-        """Return the kinds of accounts (member, page) that the LinkedIn adapter can connect, as their apps are set up."""
+        """Return the kinds of accounts (member, page) that the LinkedIn adapter can connect: those with an OAuth app."""
         return [name for name, kind in APPLICATION_KINDS.items() if not self._missing(kind)]
 
     def _missing(self, kind: ApplicationKind) -> str:

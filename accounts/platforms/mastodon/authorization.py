@@ -30,7 +30,7 @@ class MastodonOAuthClient(PlatformOAuthClient):
     revoked_statuses = frozenset({200})
 
     def check_granted_scopes(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Accept each OAuth authorization: owners grant a Mastodon app all scopes or none, and no token is renewed."""
+        """Accept every OAuth authorization by a Mastodon server: it grants all scopes or none, and renews no tokens."""
 
 
 def register_app_and_begin_oauth(

@@ -36,7 +36,7 @@ _HOST_OF_MENTION = re.compile(r"(@[a-z0-9_.-]+)@[\w.-]+", re.IGNORECASE)
 
 
 def fetch_newest_status_id(server: ServerClient) -> str | None:
-    """Look up the id of a Mastodon account's newest status; "" without one, None if statuses cannot be listed.
+    """Look up the id of a Mastodon account's newest status; "" if it has none, None if statuses cannot be listed.
 
     Raises MastodonError, OutboundError.
     """

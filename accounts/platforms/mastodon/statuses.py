@@ -60,7 +60,7 @@ def create_status(server: ServerClient, content: Content, progress: Progress) ->
 def find_or_rule_out_created_status(
     server: ServerClient, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Return the step after a Mastodon status that an interrupted attempt has created, or a proof that it created none.
+    """Find a Mastodon status created by an interrupted attempt: return the step after it, or a proof that there is none.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """
@@ -69,7 +69,7 @@ def find_or_rule_out_created_status(
 
 
 def _newest_status(server: ServerClient) -> str | None:
-    """Return the newest status's id to store before a Mastodon status is created; None if the token may not read it."""
+    """Return the id of the account's newest status before a Mastodon status is created; None if reading is forbidden."""
     try:
         return lookup.fetch_newest_status_id(server)
     except MastodonError as error:

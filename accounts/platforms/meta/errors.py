@@ -105,7 +105,7 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
         return error.status >= 500 or self.meaning_of_error_or_none(error) == "transient"
 
     def is_known_refusal(self, error: GraphError) -> bool:
-        """Return whether the adapter knows what a Meta error means, by its codes, text or status; others are reported."""
+        """Return whether a Meta error is known by its codes, text or status; unknown ones are reported to the operator."""
         return self.meaning_of_error_or_none(error) is not None
 
     @contextmanager

@@ -116,7 +116,7 @@ class MetaOAuthClient(PlatformOAuthClient):
             raise Transient(f"{self.label} did not renew the access: {error.message}") from error
 
     def code_exchange_params(self, code: str, redirect_uri: str) -> dict[str, str]:
-        """Return the parameters that exchange a Meta OAuth code for a token, without the `#_` that Meta adds to the code."""
+        """Return the form fields that exchange a Meta OAuth code for a token; removes the `#_` that Meta appends."""
         return {
             "client_id": self.client_id,
             "client_secret": self.client_secret,

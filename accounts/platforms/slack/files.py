@@ -54,7 +54,7 @@ class FileErrorTranslator(SlackErrorTranslator):
     """
 
     def platform_specific_error(self, error: SlackError) -> PlatformError | None:
-        """Return the PlatformError for Slack's refusal of a message's files; for other errors, that of the base class."""
+        """Return the PlatformError for Slack's refusal of a message's files; treats other errors as for other messages."""
         if error.code == "missing_scope":
             return ContentRejected(
                 "The account was connected without the permission to upload files.",

@@ -61,7 +61,7 @@ class Telegram(Platform):
         return chat.identity(grant.external_id)
 
     def refresh_grant(self, grant: Grant) -> Grant:
-        """Adapter method that returns a Telegram chat's secrets with its new id, after its group has become a supergroup.
+        """Adapter method that returns a Telegram chat's secrets with the id that the chat got on becoming a supergroup.
 
         Raises ReauthRequired if the chat has no new id, since bots' tokens do not expire; Transient.
         """

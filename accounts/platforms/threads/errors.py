@@ -1,4 +1,4 @@
-"""The error codes of Threads and their meaning, beyond those of all Meta products.
+"""The error codes of Threads and their meaning, in addition to the error codes that all Meta products share.
 
 Source: developers.facebook.com/docs/threads (troubleshooting); subcodes are those that clients report.
 """

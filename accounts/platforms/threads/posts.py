@@ -95,7 +95,7 @@ def find_or_rule_out_published_post(
 
 
 def fetch_permalink_and_finish(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Published:
-    """Take the last step of publishing a Threads post: ask for its URL, without which it counts as published, too.
+    """Take the last step of publishing a Threads post: ask for its URL; without a URL it counts as published, too.
 
     Raises platform errors about the URL.
     """
@@ -107,7 +107,7 @@ def fetch_permalink_and_finish(account: GraphClientAndAccountId, content: Conten
 
 
 def _after_miss(progress: Progress) -> Progress:
-    """Return the step after Threads did not find the container of a post: ask about it later, or create it again."""
+    """Return the step after Threads did not find a post's container (unpublished post): ask later, or create it again."""
     state = progress.state
     misses = state.get("misses", 0) + 1
     if misses > MAX_TIMES_NOT_FOUND:

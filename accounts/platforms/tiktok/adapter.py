@@ -84,7 +84,7 @@ class TikTok(OAuthPlatform):
     def find_or_rule_out_published_post(
         self, grant: Grant, content: Content, progress: Progress
     ) -> Progress | NotPublishedProof:
-        """Adapter method that asks TikTok whether it has the whole video of an interrupted attempt and publishes it."""
+        """Adapter method that finds out whether TikTok has, and so publishes, the whole video of an interrupted attempt."""
         return publishing.find_or_rule_out_uploaded_video(self._api(grant.tokens), content, progress)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:

@@ -81,7 +81,7 @@ def check_creator_limits(content: Content, creator: CreatorLimits) -> None:
 
 
 def require_verified_photo_urls(content: Content, verified: str) -> None:
-    """Check a TikTok post's photos: raise ConnectionUnavailable unless their URLs begin with one verified at TikTok."""
+    """Check a TikTok post's photos: raise ConnectionUnavailable unless their URLs have a prefix verified at TikTok."""
     if is_video_not_photos_or_raise(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
         return
     raise ConnectionUnavailable(

@@ -135,7 +135,7 @@ STEPS = {
 
 
 def find_or_rule_out_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-    """Continue a TikTok publication if an interrupted attempt has uploaded the whole video; otherwise prove that it did not.
+    """Continue a TikTok post if an interrupted attempt uploaded the whole video, or prove that the upload is incomplete.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """

@@ -40,7 +40,7 @@ class X(OAuthPlatform):
     settles_seconds = 180.0
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Method of X's adapter: return the one account that an access token opens. Source: docs.x.com, users/me."""
+        """Method of X's adapter: return the one account of an access token. Source: docs.x.com, users/me."""
         api = Api(self._api_address(), tokens["access_token"])
         user = data_of(api.get("/2/users/me", {"user.fields": "profile_image_url"}))
         username = required_matching_text(user, "username", _USERNAME, "user name")

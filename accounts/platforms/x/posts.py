@@ -92,7 +92,7 @@ def _body(content: Content, progress: Progress) -> dict[str, Any]:
 
 
 def _after_refusal(api: Api, content: Content, progress: Progress, refused: XError) -> Progress | Published:
-    """Return what to do after X has refused a post for its media or as a duplicate: the next step or, if found, the post.
+    """After X refused a post for its media or as a duplicate, return the post if it exists, or else the next step.
 
     The media are uploaded again once, because X deletes them after a day.
     """

@@ -145,7 +145,7 @@ def find_or_rule_out_uploaded_video(api: Api, content: Content, progress: Progre
 
 
 def set_thumbnail(api: Api, content: Content, progress: Progress) -> Progress:
-    """Run one of the steps that publish YouTube videos: set the uploaded video's thumbnail; return the next step.
+    """Run the publishing step that sets the thumbnail of an uploaded YouTube video; return the next step.
 
     If this fails, the video stays published, with a note about the failure.
     """
@@ -270,7 +270,7 @@ def _check_advance(before: UploadProgress, after: UploadProgress) -> None:
 
 
 def _next_step(content: Content, progress: Progress, state: State, uploaded: UploadProgress) -> Progress:
-    """Return the step that continues publishing a YouTube video: upload more of it, set the thumbnail, or ask again."""
+    """Return the step that continues publishing a YouTube video: upload more, set the thumbnail, or check processing."""
     if uploaded.video_id is None:
         return progress.with_next_step("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)
     accepted, created = replace(progress, accepted=True), {"video": uploaded.video_id}

@@ -44,7 +44,7 @@ def remove_second_factor_and_sessions(name: str) -> bool:
 
 
 class UnconfirmedOrFormerSecondFactorsRule(ExpiredRowsRule):
-    """Removal of unused second factors by retention: those of former operators, and those not confirmed within a day."""
+    """The retention rule that removes second factors of former operators, and those not confirmed within a day."""
 
     name = "second_factors"
 

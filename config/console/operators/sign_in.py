@@ -108,7 +108,7 @@ class SecondFactorPageBase(FormView):
         return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
     def verify_code_and_return_factor(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
-        """Verify the code that an operator entered at sign-in, which uses it up; return the SecondFactor it is from.
+        """Verify and use up the code that an operator entered at sign-in; return the SecondFactor that it belongs to.
 
         If the code is wrong, record a failed sign-in, add a form error, and return None.
         """

@@ -1,4 +1,4 @@
-"""The tool context: the workspace, what the caller may do there, what is left of its caps, and the accounts."""
+"""The MCP tool `context`: tells the caller its workspace, what it may do there, what is left of its caps, and accounts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MEDIA_KINDS = ("images", "gifs", "videos", "documents")
 
 
 def context(caller: Caller) -> dict[str, Any]:
-    """Run the MCP tool context: what the caller needs to know before it plans; `missing_scopes` says what it may not know."""
+    """Run the MCP tool `context`: return what the caller must know to plan; `missing_scopes` says what it may not know."""
     workspace_id, now = only_workspace_id_of_caller(caller), timezone.now()
     require_access(caller, workspace_id, None, write=False)
     workspace = Workspace.objects.get(pk=workspace_id)
@@ -63,7 +63,7 @@ def _caller_json(caller: Caller) -> dict[str, Any]:
 
 
 def _accounts(caller: Caller, workspace_id: str) -> dict[str, Any]:
-    """Return for the tool context the accounts to which the caller may post, and their platforms' options."""
+    """Return, for the MCP tool `context`, the accounts to which the caller may post, and the options of their platforms."""
     allowed: dict[str, Any] = {} if caller.account_allowlist is None else {"pk__in": caller.account_allowlist}
     page = page_of_accounts(caller=caller, workspace_id=workspace_id, limit=SHOWN_ACCOUNTS, **allowed)
     capabilities = {
@@ -106,7 +106,7 @@ def _media(rules: MediaRules) -> str:
 
 
 def _options(schema: Mapping[str, Any]) -> Any:
-    """Return for the tool context the JSON Schema of a platform's options in short: the values or the type of each option."""
+    """Return a platform's option schema in short for the MCP tool `context`: the values or the type of each option."""
     if properties := schema.get("properties"):
         return {name: _options(each) for name, each in properties.items()}
     if "enum" in schema:

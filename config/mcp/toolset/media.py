@@ -1,4 +1,4 @@
-"""The tool add_media, which fetches a file from a URL into the media library."""
+"""The MCP tool add_media, which fetches a file from a URL into the media library."""
 
 from __future__ import annotations
 

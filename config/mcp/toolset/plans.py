@@ -1,4 +1,4 @@
-"""The tools plan_post, plan_change and commit_plan: posts go out only by the commit of a plan, exactly as it shows."""
+"""The MCP tools plan_post, plan_change, commit_plan: posts go out only when a plan is committed, exactly as planned."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ WOULD_PHRASES = {
 
 
 class TargetArguments(TargetInputSerializer):
-    """The argument of plan_post and plan_change for a target: the API's fields, but the account gives the platform."""
+    """A target in the arguments of plan_post and plan_change: as in the API, but the platform follows from the account."""
 
     platform = connected_account_id = None  # type: ignore[assignment]
     account_id = fields.Identifier("acc")
@@ -125,7 +125,7 @@ def plan_change(caller: Caller, post_group_id: str, change: str, **arguments: An
 
 
 def commit_plan(caller: Caller, plan_id: str, wait: bool = False) -> dict[str, Any]:
-    """Run the MCP tool commit_plan and return the post group. An agent in dry_run mode learns only that it would work."""
+    """Run the MCP tool commit_plan and return the post group; an agent in dry_run mode only learns that it could commit."""
     dry_run = caller.mode == AgentMode.DRY_RUN
     with _errors_in_terms_of_tools():
         committed = commit_plan_by_id(caller=caller, plan_id=plan_id, dry_run=dry_run)
@@ -184,7 +184,7 @@ def _as_json(value: Any) -> Any:
 
 @contextmanager
 def _errors_in_terms_of_tools() -> Iterator[None]:
-    """Return a context manager that rewords API errors for MCP tools: they name arguments of tools, and the next tool."""
+    """Return a context manager that rewords API errors for MCP tools: they name tool arguments, and the tool to call next."""
     try:
         yield
     except (ApiError, serializers.ValidationError) as caught:

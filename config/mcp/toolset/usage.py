@@ -1,4 +1,4 @@
-"""The tool usage, and the caps of the calling agent and its workspace, which the tool context shows too."""
+"""The MCP tool `usage`, and the caps of the calling agent and its workspace, which the tool `context` shows too."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from config.mcp.declaration import Tool, only_workspace_id_of_caller
 
 
 def _spend_cap_json(cap: SpendCapStatus) -> dict[str, Any]:
-    """Return for the tool usage what is left of a spend cap this month, in cents and in words."""
+    """Return what is left of a spend cap this month, in cents and in words, for the MCP tool `usage`."""
     shown = dict(shared_serializer_instance(SpendCapSerializer).to_representation(cap))
     left = cap.remaining_cents
     return {**shown, "remaining": "no limit" if left is None else price_in_words(left)}
 
 
 def caps_left(caller: Caller, workspace_id: str, at: datetime) -> dict[str, Any]:
-    """Return for the tools usage and context what is left of the caps of the workspace and of a calling agent."""
+    """Return what is left of the caps of the workspace and of a calling agent, for the MCP tools `usage` and `context`."""
     caps = {"workspace": _spend_cap_json(workspace_spend_cap_status(workspace_id=workspace_id, at=at))}
     if caller.agent_id is None:
         return caps
@@ -44,12 +44,12 @@ def caps_left(caller: Caller, workspace_id: str, at: datetime) -> dict[str, Any]
 
 
 def _left(cap: int | None, used: int) -> int | None:
-    """Return for the tool usage what is left of a cap; None without a cap."""
+    """Return what is left of a cap, for the MCP tool `usage`; None if there is no cap."""
     return None if cap is None else max(0, cap - used)
 
 
 def usage(caller: Caller) -> dict[str, Any]:
-    """Run the MCP tool usage: return the month's usage of the calling agent, or of the workspace for other callers."""
+    """Run the MCP tool `usage`: return this month's usage of the calling agent, or of the workspace for other callers."""
     workspace_id, now = only_workspace_id_of_caller(caller), timezone.now()
     if caller.agent_id:
         used = agent_month_usage(caller=caller, agent_id=caller.agent_id, at=now)

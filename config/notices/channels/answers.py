@@ -1,4 +1,4 @@
-"""What the answer to a message of a notice channel means: sent, to be tried again, given up, or the channel is refused."""
+"""What a service's answer to a notice channel's message means: sent, try again, give up, or pause the channel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from webhooks.sender import AttemptOutcome, DeliveryVerdict
 
 
 class MessageVerdict(Enum):
-    """What follows from the answer of a notice channel's service to a message: sent, try again, give up, or pause."""
+    """What follows from a service's answer to a notice channel's message: sent, try again, give up, or pause the channel."""
 
     SENT = auto()
     TRY_AGAIN = auto()
@@ -33,7 +33,7 @@ class AttemptResult:
 
 
 def result_of_attempt(channel: NoticeChannel, outcome: AttemptOutcome) -> AttemptResult:
-    """Return what the answer to a message of a notice channel means: sent, to be tried again, given up or refused."""
+    """Return what a service's answer to a notice channel's message means: sent, try again, give up, or pause the channel."""
     if outcome.verdict is DeliveryVerdict.DELIVERED:
         return AttemptResult(MessageVerdict.SENT)
     refused = outcome.verdict is DeliveryVerdict.REFUSED

@@ -141,7 +141,7 @@ def remove_channel(page: WorkspacePage, channel_id: uuid.UUID) -> HttpResponse:
 
 
 def _show(page: WorkspacePage, sent: ChannelForm | None = None, key: str = "", *, status: int = 200) -> HttpResponse:
-    """Show the page of the notice channels; `sent` is a form with errors, and `key` its channel's id or kind."""
+    """Show the page of notice channels; `sent` is a submitted form with errors, and `key` the id or kind of its channel."""
     channels = changes.notice_channels(caller=page.caller, workspace_id=page.workspace.id) if page.may_manage else []
     wrong = {key: sent} if sent else {}
     return page.render(

@@ -72,7 +72,7 @@ def claim_messages(messages: QuerySet[ChannelMessage], *, limit: int) -> list[Ch
 
 
 def increment_attempt_counts(messages: Sequence[ChannelMessage]) -> None:
-    """Add one to the attempts of queued channel messages that are sent now, so that an attempt counts if the worker dies."""
+    """Count an attempt for each message to a notice channel before it is sent, so that it counts even if the worker dies."""
     with transaction.atomic():
         rows = ChannelMessage.objects.filter(pk__in=[message.pk for message in messages])
         _lock_in_order(rows)
@@ -82,7 +82,7 @@ def increment_attempt_counts(messages: Sequence[ChannelMessage]) -> None:
 
 
 def get_or_create_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str, tuple[str, ...]]:
-    """Return the secrets that sign those queued channel messages that are webhooks, by workspace; creates missing ones."""
+    """Return the secrets that sign queued notices to webhook receivers, by workspace; missing secrets are created."""
     channels = [message.channel for message in messages if message.channel.kind == ChannelKind.WEBHOOK]
     return get_or_create_secrets_by_workspace_id(
         channel.workspace_id for channel in channels if channel.workspace.status != WorkspaceStatus.DELETED
@@ -92,7 +92,7 @@ def get_or_create_secrets_for_messages(messages: Iterable[ChannelMessage]) -> di
 def build_request_or_result(
     message: ChannelMessage, secrets: Mapping[str, tuple[str, ...]]
 ) -> DeliveryRequest | AttemptResult:
-    """Return the HTTP request for a claimed message in the queue to channels, or the result if there is nothing to send.
+    """Return the HTTP request that sends a claimed message to its notice channel, or the result if nothing is to be sent.
 
     `secrets` are the signing secrets of workspaces that have webhook messages.
     """
@@ -120,7 +120,7 @@ def build_request_or_result(
 
 
 def record_outcome_and_pause_refused_channel(message: ChannelMessage, outcome: AttemptOutcome | AttemptResult) -> None:
-    """Save in the queue what became of a claimed channel message: sent, tried again later, or given up.
+    """Save what became of a claimed message to a notice channel: sent, to be tried again later, or given up.
 
     A channel that refuses it for good is paused. It is locked before its messages, as by those who pause and remove it.
     """
@@ -145,7 +145,7 @@ def discard_waiting_messages(channel: NoticeChannel) -> None:
 
 
 def _lock_in_order(messages: QuerySet[ChannelMessage]) -> None:
-    """Lock several channel messages in one order, so that two transactions never wait for each other's."""
+    """Lock rows of messages to notice channels in a fixed order, so that two transactions cannot deadlock."""
     list(messages.order_by("pk").select_for_update().values_list("pk"))
 
 

@@ -1,4 +1,4 @@
-"""The English date format of the operators' console, with seconds and time zone, so that it compares with logs."""
+"""The English date format of the operators' console, with seconds and time zone, so that times match those in logs."""
 
 from __future__ import annotations
 
