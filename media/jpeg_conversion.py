@@ -23,6 +23,8 @@ def convert_to_jpeg(content: bytes, mime_type: str, *, max_bytes: int, max_size:
     for an image that is too large to be decoded here, and for one that cannot be made small enough.
     """
     with open_still_image(content, mime_type) as (image, orientation):
+        if max_size:  # a JPEG is decoded with fewer pixels, but not fewer than wanted
+            image.draft(None, max_size[::-1] if orientation >= 5 else max_size)
         flat = _without_transparency(image)
         turn = ROTATIONS_BY_ORIENTATION.get(orientation)
         if turn is not None:
@@ -34,7 +36,8 @@ def convert_to_jpeg(content: bytes, mime_type: str, *, max_bytes: int, max_size:
 
 def _without_transparency(image: Image.Image) -> Image.Image:
     mode = colour_mode_of(image)
-    image = convert_to_srgb(convert_to_eight_bits(image).convert(mode), image.info.get("icc_profile"))
+    profile, image = image.info.get("icc_profile"), convert_to_eight_bits(image)
+    image = convert_to_srgb(image if image.mode == mode else image.convert(mode), profile)
     if image.mode == "RGB":
         return image
     ground = Image.new("RGB", image.size, "white")

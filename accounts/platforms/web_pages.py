@@ -166,12 +166,15 @@ def _encoding(name: str) -> str:
 
 
 def _parsed(text: str) -> _Head:
-    """Parse the head of a web page piece by piece, and stop when the time for parsing is used up."""
+    """Parse the head of a web page piece by piece, and stop where that takes too long or fails."""
     head, deadline = _Head(), time.thread_time() + _PARSER_SECONDS
     for start in range(0, len(text), _PARSED_AT_ONCE):
         if head.is_over or time.thread_time() > deadline:
             break
-        head.feed(text[start : start + _PARSED_AT_ONCE])
+        try:
+            head.feed(text[start : start + _PARSED_AT_ONCE])
+        except AssertionError:  # Python's parser raises it for some malformed declarations
+            break
     # The parser is never closed: it would read an unfinished construct once more for each of its beginnings.
     return head
 

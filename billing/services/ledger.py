@@ -155,9 +155,8 @@ def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
 
     Posts without reserved money are skipped.
     """
-    write_all_or_return_failed(
-        _writes_of_ended_holds(_entries_ending_holds(released=_locked_holds(target_ids)), failed=failed)
-    )
+    entries = _entries_ending_holds(released=_locked_holds(target_ids))
+    write_all_or_return_failed(_writes_of_ended_holds(entries, failed=failed))
 
 
 def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) -> list[Write]:
@@ -228,9 +227,8 @@ def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
 def _day_write(caps: WorkspaceAndAgentCaps, agent_id: str, day: date, demand: ChargeTotals) -> Write:
     first = DayCounter(agent_id=agent_id, day=day)
     limits = [] if caps.posts_per_day is None else [(("targets",), caps.posts_per_day)]
-    increase = CounterCapCheck(
-        first, DAY_KEY, lambda counter: caps.raise_if_agent_posts_per_day_exceeded(day, counter.targets, demand)
-    )
+    check = caps.raise_if_agent_posts_per_day_exceeded
+    increase = CounterCapCheck(first, DAY_KEY, lambda counter: check(day, counter.targets, demand))
     return build_limited_counter_add_write(first, DAY_KEY, {"targets": demand.targets}, limits, subject=increase)
 
 

@@ -112,6 +112,8 @@ def _require_unchanged(group: PostGroup, offer: UndoOffer) -> None:
 
 def _too_late_message(offer: UndoOffer) -> str:
     status = PostGroup.objects.values_list("status", flat=True).get(pk=offer.subject)
+    if status == GroupStatus.CANCELLED and offer.action == "delete":
+        return str(TOO_LATE_MESSAGE)
     if status == GroupStatus.CANCELLED or (status in CANCELLABLE_GROUP_STATUSES and offer.action == "delete"):
         return _("This was already undone.")
     if status in CANCELLABLE_GROUP_STATUSES:

@@ -21,13 +21,14 @@ from posts.dashboard.undo_offers import UndoOffer, undo_offer_of_retry
 from posts.plan import GroupChange
 from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
 
-SESSION_KEY = "undo_of_several"
+SESSION_KEY, SESSION_KEY_OF_RETRIES = "undo_of_several", "undo_of_retries"  # a retry leaves the undo of others in place
 
 
 def store_undo_of_several_and_return_url(page: WorkspacePage, offers: Sequence[UndoOffer]) -> str:
     """Store in the session how to undo an action on several posts, replacing the last one; return the undo button's URL."""
     token = secrets.token_urlsafe(16)
-    page.request.session[SESSION_KEY] = {
+    key = SESSION_KEY_OF_RETRIES if offers[0].action == "retry" else SESSION_KEY
+    page.request.session[key] = {
         "token": token,
         "workspace_id": page.workspace.id,
         "ends": time.time() + UNDO_TOKEN_SECONDS,
@@ -45,9 +46,10 @@ def store_undo_of_retries_in_session(page: WorkspacePage, changes: Sequence[Grou
 @workspace_page("POST", operation="posts.update")
 def undo_last_action_on_several_posts(page: WorkspacePage) -> HttpResponse:
     """Dashboard action that undoes what the signed-in person has just done with some posts, as far as it is possible."""
-    kept = page.request.session.get(SESSION_KEY, {})
-    token = page.request.GET.get("token", "")
-    if (token, page.workspace.id) != (kept.get("token"), kept.get("workspace_id")) or kept["ends"] < time.time():
+    session, token = page.request.session, page.request.GET.get("token", "")
+    keys = (key for key in (SESSION_KEY, SESSION_KEY_OF_RETRIES) if session.get(key, {}).get("token") == token)
+    kept = session.pop(next(keys, ""), {})
+    if kept.get("workspace_id") != page.workspace.id or kept["ends"] < time.time():
         raise PageRefusal(str(TOO_LATE_MESSAGE))
     undone, waiting, refused = 0, 0, 0
     for content in kept["offers"]:
@@ -58,7 +60,6 @@ def undo_last_action_on_several_posts(page: WorkspacePage) -> HttpResponse:
         except ApiError as error:
             record_refused_write(page, "posts.update", error)
             refused += 1
-    del page.request.session[SESSION_KEY]
     if refused:
         stayed = ngettext("%(count)d post stayed as it is now.", "%(count)d posts stayed as they are now.", refused)
         messages.error(page.request, " ".join([str(TOO_LATE_MESSAGE), stayed % {"count": refused}]))

@@ -25,7 +25,8 @@ PAGES_PER_MINUTE = 30
 KEPT_SECONDS, UNAVAILABLE_KEPT_SECONDS = 900, 60
 PICTURE_SIDE, MAX_PICTURE_BYTES = 600, 40_000
 
-page_thread_limit = WebThreadLimit(settings.WEB_THREADS // 4, each=1)
+# Half of the threads that may wait for other servers, so that link cards leave the rest to what people wait for.
+page_thread_limit = WebThreadLimit(settings.WEB_THREADS // 8, each=1)
 
 
 @dataclass(frozen=True)

@@ -253,5 +253,5 @@ def test_the_page_needs_few_queries(
 ) -> None:
     for status in (GroupStatus.FAILED, GroupStatus.PENDING_CONFIRMATION) * 5:
         group(workspace, "Some text", status)
-    with django_assert_max_num_queries(25):
+    with django_assert_max_num_queries(26):
         home(browser, workspace)

@@ -294,8 +294,7 @@ def test_500_deliveries_are_claimed_and_recorded_with_few_queries(
         claimed = deliveries.claim_deliveries(Delivery.objects.all(), limit=500)
         keys = deliveries.get_or_create_secrets_for_deliveries(claimed)
         assert all(isinstance(deliveries.signed_request_or_outcome(each, keys), DeliveryRequest) for each in claimed)
-        deliveries.record_outcomes_if_still_claimed(
-            [(each, AttemptOutcome(DeliveryVerdict.DELIVERED, 200)) for each in claimed]
-        )
+        outcome = AttemptOutcome(DeliveryVerdict.DELIVERED, 200)
+        deliveries.record_outcomes_if_still_claimed([(each, outcome) for each in claimed])
 
     assert Delivery.objects.filter(status=DeliveryStatus.DELIVERED, attempts=1).count() == 500

@@ -60,6 +60,7 @@ def test_open_graph_comes_before_twitters_card_and_that_before_the_pages_own(web
         ("<title>Family 👩\u200d👩\u200d👧</title>", "Family 👩\u200d👩\u200d👧"),
         ("</head><body><svg><title>Icon</title></svg>", ""),
         ("<title>Never ended", "Never ended"),
+        ("<title>Before</title>" + "<![foo[ x ]]>" * 2, "Before"),
         ("", ""),
     ],
 )

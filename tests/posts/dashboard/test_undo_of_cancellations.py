@@ -19,6 +19,7 @@ from tests.posts.dashboard.offers import offer_after, undo
 from tests.posts.media_rows import media_of
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
+from tests.posts.series.rows import create_series, made_posts, run_series_loop
 from workspaces.models import Workspace
 
 TOO_LATE = "This can no longer be undone."
@@ -114,7 +115,7 @@ def test_another_cancellation_is_not_undone(
     clock.shift(1)
     api.delete(f"/posts/{group['id']}")
 
-    undo(dashboard, offer)
+    assert TOO_LATE in words(undo(dashboard, offer))
 
     assert the_group().status == "cancelled"
 
@@ -149,6 +150,53 @@ def test_a_slot_that_was_taken_is_not_restored(
 
     assert "Another post has taken this slot meanwhile." in words(page)
     assert PostGroup.objects.get(pk=first["id"]).status == "cancelled"
+
+
+def test_a_passed_slot_that_was_taken_is_not_restored(
+    dashboard: Dashboard, api: ApiClient, agent_client: Any, account: ConnectedAccount, clock: Any
+) -> None:
+    account.slot_timezone, account.slots = "UTC", [{"weekday": "wed", "time": "12:05"}]
+    account.save()
+    body = {"text": "Hello", "targets": targets_for(account, slot="next")}
+    waiting = agent_client(**CONFIRMED).post("/posts", body).json()["post_group"]
+    offer = cancel(dashboard, waiting)
+    assert api.post("/posts", body).status_code == 201
+    clock.shift(360)
+
+    page = undo(dashboard, offer)
+
+    assert "Another post has taken this slot meanwhile." in words(page)
+    assert PostGroup.objects.get(pk=waiting["id"]).status == "cancelled"
+
+
+@pytest.mark.parametrize("after", ["end", "skip"])
+def test_a_post_that_its_series_no_longer_wants_is_not_restored(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, clock: Any, after: str
+) -> None:
+    series = create_series(api, account)
+    run_series_loop()
+    first = made_posts(series)[0]
+    offer = cancel(dashboard, {"id": first.id})
+    if after == "end":
+        assert api.delete(f"/series/{series['id']}").status_code == 200
+    else:
+        assert api.post(f"/series/{series['id']}/skip", {"at": first.occurrence.at.isoformat()}).status_code == 200
+
+    assert TOO_LATE in words(undo(dashboard, offer))
+
+    first.refresh_from_db()
+    assert first.status == "cancelled"
+
+
+def test_a_post_to_a_disconnected_account_is_not_restored(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, clock: Any
+) -> None:
+    offer = cancel(dashboard, create(api, account, scheduled_at=TOMORROW))
+    assert api.delete(f"/accounts/{account.id}").status_code == 200
+
+    undo(dashboard, offer)
+
+    assert the_group().status == "cancelled"
 
 
 def test_media_that_were_deleted_meanwhile_are_not_restored(
