@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, StorageState, exp
 
 from tests.browser.full_workspace import FullWorkspace, create_full_workspace
 from tests.browser.page_checks import WIDE, ErrorRecorder, PageChecker
+from tests.browser.program import NOT_FOUND, browser_path_or_none
 from tests.browser.service import Service, Workspace, run_service
 from tests.fakes.bluesky import FakeBluesky
 from tests.fakes.slack import FakeSlack
@@ -20,7 +19,6 @@ from tests.fakes.smtp import FakeMailServer
 from tests.fakes.telegram import FakeTelegram
 
 ROOT = Path(__file__).resolve().parents[2]
-SETUP = "`make browser-setup` installs what is missing."
 TIMEOUT_MS = 30_000  # time that a page may take before a test fails
 AXE = ROOT / "var/browser/node_modules/axe-core/axe.min.js"
 # Chromium sometimes stops painting a page for good (seen once in some 30 runs of all tests), so that Playwright's check that
@@ -43,9 +41,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    program = shutil.which(os.environ.get("CHROMIUM") or "chromium")
+    program = browser_path_or_none()
     if not program:
-        pytest.exit(f"Chromium was not found. {SETUP} CHROMIUM names another program.", returncode=1)
+        pytest.exit(NOT_FOUND, returncode=1)
     expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
