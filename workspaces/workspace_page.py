@@ -35,7 +35,8 @@ from config.api.models import IdempotencyRecord
 from config.api.trace import current_trace_id
 from config.api.uploads import allow_file_uploads_in_request
 from config.pages.language import console_path_if_in_console
-from config.pages.sentences import error_sentences, field_sentence, translated_message
+from config.pages.message_templates import translated_message
+from config.pages.sentences import error_sentences, field_sentence
 from workspaces.models import Workspace
 from workspaces.selectors import undeleted_workspaces
 from workspaces.sign_in import saved_form

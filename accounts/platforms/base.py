@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown, ReauthRequired
 from accounts.platforms.operator_setup import ConnectionPrerequisites
@@ -74,14 +75,14 @@ class Platform:
 
         Raises CredentialsRejected, Transient.
         """
-        raise ConnectionUnavailable("This platform takes no credentials.")
+        raise ConnectionUnavailable(gettext_noop("This platform takes no credentials."))
 
     def begin_oauth(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Base method of adapters: return the URL at which an owner grants access by OAuth; ConnectionUnavailable by default.
 
         `given` is what the owner entered (`oauth_input_schema`). Raises CredentialsRejected (given), Transient.
         """
-        raise ConnectionUnavailable("This platform has no OAuth.")
+        raise ConnectionUnavailable(gettext_noop("This platform has no OAuth."))
 
     def exchange_code_for_accounts(
         self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]
@@ -91,14 +92,14 @@ class Platform:
         These may be pages, boards or channels. The owner chooses if there are several. Raises CredentialsRejected (an invalid
         code, a scope not granted), Transient.
         """
-        raise ConnectionUnavailable("This platform has no OAuth.")
+        raise ConnectionUnavailable(gettext_noop("This platform has no OAuth."))
 
     def check_and_identify(self, grant: Grant) -> Identity:
         """Base method of adapters: ask to which account these secrets belong; raises ConnectionUnavailable by default.
 
         Raises TokenExpired, ReauthRequired, Transient.
         """
-        raise ConnectionUnavailable("This platform cannot be asked.")
+        raise ConnectionUnavailable(gettext_noop("This platform cannot be asked."))
 
     def refresh_grant(self, grant: Grant) -> Grant:
         """Base method of adapters: return an account's secrets with new OAuth tokens; raises ReauthRequired by default.
@@ -127,7 +128,7 @@ class Platform:
         `progress.phase` names the step; the first is `start`. Steps may be repeated unless they are irreversible. Raises
         ContentRejected, TokenExpired, ReauthRequired, Transient (nothing was done), OutcomeUnknown.
         """
-        raise ConnectionUnavailable("This platform cannot be published to.")
+        raise ConnectionUnavailable(gettext_noop("This platform cannot be published to."))
 
     def find_or_rule_out_published_post(
         self, grant: Grant, content: Content, progress: Progress
@@ -139,7 +140,7 @@ class Platform:
         NotPublishedProof means that the post certainly does not exist, so the step may be repeated. Raises OutcomeUnknown if
         neither is certain, TokenExpired, ReauthRequired, Transient (ask again later).
         """
-        raise OutcomeUnknown("This platform cannot be asked whether the post is out.", final=True)
+        raise OutcomeUnknown(gettext_noop("This platform cannot be asked whether the post is out."), final=True)
 
     def find_people(self, grant: Grant, text: str) -> list[Person]:
         """Base method of adapters: find up to MAX_PEOPLE people to mention, by a part of their name or handle.
@@ -147,7 +148,7 @@ class Platform:
         Only platforms with the capability `finds_people` have this method; the base class `Platform` raises
         ConnectionUnavailable. Raises TokenExpired, ReauthRequired, Transient.
         """
-        raise ConnectionUnavailable("This platform has no look-up of people.")
+        raise ConnectionUnavailable(gettext_noop("This platform has no look-up of people."))
 
     def platform_setting(self, key: str, default: str = "") -> str:
         """Base method of adapters: return the operator's setting `<PLATFORM>_<key>`, such as `BLUESKY_API_BASE`."""

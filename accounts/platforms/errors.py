@@ -27,7 +27,7 @@ logger = logging.getLogger("accounts.platforms")
 class PlatformError(Exception):
     """Base class of all errors that platform adapters raise; `suggested_action` tells a person what to do."""
 
-    suggested_action = "Try again later."
+    suggested_action = gettext_noop("Try again later.")
 
     def __init__(self, message: str, *, suggested_action: str | None = None) -> None:
         super().__init__(message)
@@ -48,25 +48,25 @@ class Transient(PlatformError):
 class RateLimited(Transient):
     """Error that a platform adapter raises if the platform refuses a call because a rate limit or quota is used up."""
 
-    suggested_action = "Nothing: the service goes on when the platform's limit allows."
+    suggested_action = gettext_noop("Nothing: the service goes on when the platform's limit allows.")
 
 
 class TokenExpired(PlatformError):
     """Error that a platform adapter raises if an access token has expired: it must be renewed before another call."""
 
-    suggested_action = "Reconnect the account."
+    suggested_action = gettext_noop("Reconnect the account.")
 
 
 class ReauthRequired(PlatformError):
     """Error that a platform adapter raises if credentials are refused for good: the account becomes needs_reauth."""
 
-    suggested_action = "Reconnect the account, then retry the post."
+    suggested_action = gettext_noop("Reconnect the account, then retry the post.")
 
 
 class ContentRejected(PlatformError):
     """Error that a platform adapter raises if the platform refuses a post's content: only other content can be published."""
 
-    suggested_action = "Change the content, then make a new post."
+    suggested_action = gettext_noop("Change the content, then make a new post.")
 
 
 class CredentialsRejected(PlatformError):
@@ -78,7 +78,7 @@ class CredentialsRejected(PlatformError):
 class ConnectionUnavailable(PlatformError):
     """Error that a platform adapter raises if a connection is not available, such as without the operator's app."""
 
-    suggested_action = "Ask the operator of the service to set this platform up."
+    suggested_action = gettext_noop("Ask the operator of the service to set this platform up.")
 
 
 class OutcomeUnknown(PlatformError):
@@ -87,7 +87,7 @@ class OutcomeUnknown(PlatformError):
     If `final`, asking the platform cannot settle it.
     """
 
-    suggested_action = "Look at the account: the post may be there. Then resolve or retry it."
+    suggested_action = gettext_noop("Look at the account: the post may be there. Then resolve or retry it.")
 
     def __init__(self, message: str, *, final: bool = False) -> None:
         super().__init__(message)

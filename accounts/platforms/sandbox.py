@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import (
@@ -80,12 +81,14 @@ class Sandbox(Platform):
 def _fault(text: str, attempt: int) -> PlatformError | None:
     """Return the error that a sandbox post's text asks for at this attempt with a marker like [sandbox:reject], or None."""
     faults: dict[str, PlatformError] = {
-        "reject": ContentRejected("The sandbox rejects this post, as its text asks."),
-        "rate_limit": RateLimited("The sandbox's rate limit is used up, as the text asks."),
-        "outage": Transient("The sandbox is down, as the text asks."),
-        "reauth": ReauthRequired("The sandbox no longer takes the account's credentials, as the text asks."),
-        "unknown": OutcomeUnknown("The sandbox does not say whether it published, as the text asks.", final=True),
+        "reject": ContentRejected(gettext_noop("The sandbox rejects this post, as its text asks.")),
+        "rate_limit": RateLimited(gettext_noop("The sandbox's rate limit is used up, as the text asks.")),
+        "outage": Transient(gettext_noop("The sandbox is down, as the text asks.")),
+        "reauth": ReauthRequired(gettext_noop("The sandbox no longer takes the account's credentials, as the text asks.")),
+        "unknown": OutcomeUnknown(
+            gettext_noop("The sandbox does not say whether it published, as the text asks."), final=True
+        ),
     }
     if attempt == 1:
-        faults["flaky"] = Transient("The sandbox fails at the first attempt, as the text asks.")
+        faults["flaky"] = Transient(gettext_noop("The sandbox fails at the first attempt, as the text asks."))
     return next((fault for marker, fault in faults.items() if f"[sandbox:{marker}]" in text), None)

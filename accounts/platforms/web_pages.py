@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
+from django.utils.translation import gettext_noop
 from yarl import URL
 
 from accounts.platforms.counting import cut_to_limit, grapheme_length
@@ -79,9 +80,9 @@ def fetch_page_metadata(link: str) -> PageMetadata:
     )
     content_type = answer.headers.get("Content-Type", "")
     if content_type.partition(";")[0].strip().lower() not in _HTML:
-        raise PageUnavailable("is not a page")
+        raise PageUnavailable(gettext_noop("is not a page"))
     if answer.headers.get("Content-Encoding", "identity").lower() != "identity":  # the request asked for no encoding
-        raise PageUnavailable("answered in a compressed form")
+        raise PageUnavailable(gettext_noop("answered in a compressed form"))
     head = _parsed(_decoded(content, content_type))
     return PageMetadata(
         title=_line(_first(head.named, _TITLES) or head.title, MAX_TITLE),
@@ -109,11 +110,11 @@ def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: b
                     str(address), body, headers={"Accept": accept}, timeout=seconds, max_bytes=max_bytes, cut=cut_off
                 )
             except NotSentToForbiddenHost as error:
-                raise PageUnavailable("leads to an address that the service does not connect to") from error
+                raise PageUnavailable(gettext_noop("leads to an address that the service does not connect to")) from error
             except ResponseTooLarge as error:
-                raise PageUnavailable("answered with more than the service reads") from error
+                raise PageUnavailable(gettext_noop("answered with more than the service reads")) from error
             except OutboundError as error:
-                raise PageUnavailable("did not answer in time") from error
+                raise PageUnavailable(gettext_noop("did not answer in time")) from error
             if answer.status == 200:
                 return address, answer, body.getvalue()
             place = answer.headers.get("Location")
@@ -133,7 +134,7 @@ def normalize_page_url(link: str) -> URL:
             except DestinationNotAllowed:
                 address = address.with_scheme("https")
     except (ValueError, UnicodeError) as error:
-        raise PageUnavailable("is not a valid address") from error
+        raise PageUnavailable(gettext_noop("is not a valid address")) from error
     return address
 
 

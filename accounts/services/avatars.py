@@ -14,6 +14,7 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.models import Avatar, ConnectedAccount
 from accounts.platforms.base import Platform
@@ -103,7 +104,7 @@ def _fetch(avatar: Avatar) -> None:
     if url:
         content = square_webp_or_none(fetch_picture_bytes(url, seconds=PICTURE_SECONDS, max_bytes=MAX_SOURCE_BYTES)) or b""
         if not content:
-            raise PageUnavailable("is not a picture that can be read")
+            raise PageUnavailable(gettext_noop("is not a picture that can be read"))
     _store(avatar, url, content)
 
 

@@ -6,6 +6,8 @@ on the account that asks.
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from accounts import selectors
 from accounts.errors import platform_error_as_api_error
 from accounts.models import ConnectedAccount
@@ -55,11 +57,11 @@ def _ask(account: ConnectedAccount, text: str) -> list[Person]:
     The renewal of tokens has more time than LOOKUP_SECONDS, because its answer must not be lost.
     """
     if account.status != ConnectedAccount.Status.ACTIVE:
-        raise ReauthRequired("The account is not connected any more.")
+        raise ReauthRequired(gettext_noop("The account is not connected any more."))
     try:
         grant = account.decrypted_grant()
     except SealedValueError as error:
-        raise Transient("The account's tokens cannot be read.") from error
+        raise Transient(gettext_noop("The account's tokens cannot be read.")) from error
     adapter = adapter_or_simulator(account.platform, sandbox=account.sandbox)
     try:
         with total_deadline(LOOKUP_SECONDS):

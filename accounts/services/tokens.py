@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import PlatformError, ReauthRequired, TokenExpired, Transient
@@ -60,7 +61,7 @@ def renew_or_await_tokens(*, account_id: str, stale: Grant, checks: int = CHECKS
         if lease is not None:
             return _renew(account, stale, lease, marks=True)
         if checks <= 0:
-            raise RenewalInProgress("The account's tokens are being renewed.", retry_after=RETRY_SECONDS)
+            raise RenewalInProgress(gettext_noop("The account's tokens are being renewed."), retry_after=RETRY_SECONDS)
         checks -= 1
         close_connection_before_waiting()
         time.sleep(CHECK_SECONDS)
@@ -82,7 +83,7 @@ def renew_tokens_unless_in_progress(*, account_id: str, stale: Grant) -> bool:
 def _connected(account_id: str) -> ConnectedAccount:
     account = ConnectedAccount.objects.get(pk=account_id)
     if account.status != ConnectedAccount.Status.ACTIVE:
-        raise ReauthRequired("The account is not connected any more.")
+        raise ReauthRequired(gettext_noop("The account is not connected any more."))
     return account
 
 

@@ -30,7 +30,7 @@ from config.notices.email_lines import (
 from config.notices.events import BUDGET_THRESHOLDS
 from config.notices.models import Notice, NoticeKind
 from config.pages.language import format_date
-from config.pages.sentences import translated_message
+from config.pages.message_templates import translated_message
 from posts.models import PostGroup, SeriesOccurrence
 from posts.post_group_json import approval_url, decision_url
 from posts.selectors import groups_prefetching_targets

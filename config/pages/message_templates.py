@@ -11,7 +11,10 @@ from functools import cache
 
 from django.utils.translation import gettext, gettext_noop
 
+from config.pages.platform_message_templates import OWN_WORDS, PLATFORM_TEMPLATES, TEMPLATES_AROUND_MESSAGES
+
 TEMPLATES = (
+    *TEMPLATES_AROUND_MESSAGES,
     gettext_noop("A file of this kind may have %(size)s bytes."),
     gettext_noop("At most %(most)s cents of free credit a month."),
     gettext_noop("At most %(most)s requests a minute."),
@@ -66,6 +69,20 @@ TEMPLATES = (
     gettext_noop("%(platform)s's rate limit is reached."),
     gettext_noop("Start the connection again and grant everything that %(platform)s asks for."),
     gettext_noop("Connect with an account's token that has %(scopes)s."),
+    *PLATFORM_TEMPLATES,
+    # Rules of series.
+    gettext_noop("A month has at most %(most)s of a weekday."),
+    gettext_noop("A rule has at most %(most)s characters."),
+    gettext_noop("BYHOUR and BYMINUTE make more than %(most)s occurrences a day."),
+    gettext_noop("BYSETPOS counts beyond the occurrences of FREQ=%(frequency)s."),
+    gettext_noop("BYSETPOS has at most %(most)s numbers."),
+    gettext_noop("%(part)s does not go with FREQ=%(frequency)s."),
+    gettext_noop("%(part)s is given more than once."),
+    gettext_noop("%(part)s is not supported."),
+    gettext_noop("%(part)s must be a number from %(least)s to %(most)s."),
+    gettext_noop("%(part)s must be one of %(words)s."),
+    gettext_noop("%(part)s must have numbers from %(least)s to %(most)s, without 0."),
+    gettext_noop("%(part)s must have numbers from %(least)s to %(most)s."),
 )
 # Marked here: what has few values, each of which makes another sentence in other languages; values that are words; and
 # messages of modules where there is no room to mark them.
@@ -111,18 +128,30 @@ WITHOUT_VALUES = (
     gettext_noop("an XML document or other markup"),
     gettext_noop("an empty ZIP archive"),
 )
+# Values that are what a platform or a person has written.
+_WRITTEN_BY_OTHERS = {"answer", "boards", "email", "file", "host", "person", "platform"}
 _VALUE = re.compile(r"%\((\w+)\)s")
 
 
-def translated_message_or_unchanged(message: str) -> str:
-    """Translate an API message with values to the page's language by its template; return it unchanged if none matches.
+def translated_message(message: str) -> str:
+    """Return an API error's English message as a sentence in the language of the page, if it is translated."""
+    translated = gettext(message) if message else ""
+    return _with_translated_values(message) if translated == message else translated
 
-    A value that is in the catalogues itself, such as the reason why an address is refused, is translated too.
+
+def _with_translated_values(message: str) -> str:
+    """Return a message with values in the language of the page if a template has it, or else unchanged.
+
+    A value that is a message or in the catalogues itself, such as the reason why an address is refused, is translated too.
     """
     for pattern, template in _patterns():
         if found := pattern.fullmatch(message):
-            return gettext(template) % {name: gettext(value) for name, value in found.groupdict().items()}
+            return gettext(template) % {name: _translated_value(name, value) for name, value in found.groupdict().items()}
     return message
+
+
+def _translated_value(name: str, value: str) -> str:
+    return value if name in _WRITTEN_BY_OTHERS and value not in OWN_WORDS else translated_message(value)
 
 
 @cache

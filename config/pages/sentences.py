@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from config.api.errors import ApiError, InvalidState, RateLimited
-from config.pages.message_templates import translated_message_or_unchanged
+from config.pages.message_templates import translated_message
 
 
 class PageRefusal(InvalidState):
@@ -44,6 +44,8 @@ FIELD_SENTENCES = {
     ("reason", "max_length"): _("The reason may have at most 1,000 characters."),
     ("Idempotency-Key", "invalid"): _("The form is incomplete. Load the page again, then repeat what you did."),
 }
+# What a page calls a field whose name alone says too little.
+FIELD_LABELS = {"rrule": _("Rule"), "starts_at": _("First time")}
 # By operation and code, or by code alone.
 SENTENCES = {
     ("posts.update", "INVALID_STATE"): _("The post can no longer be changed: it is being published, or it is finished."),
@@ -134,7 +136,7 @@ def field_sentence(row: dict[str, Any]) -> str:
     name = str(row.get("field") or row.get("path") or "").rpartition(".")[2].partition("[")[0]
     if sentence := FIELD_SENTENCES.get((name, str(row.get("code")))):
         return str(sentence)
-    label = name.replace("_", " ").replace("-", " ").capitalize()
+    label = FIELD_LABELS.get(name) or translated_message(name.replace("_", " ").replace("-", " ").capitalize())
     message = translated_message(str(row["message"]))
     return f"{label}: {message}" if label else message
 
@@ -142,9 +144,3 @@ def field_sentence(row: dict[str, Any]) -> str:
 def is_for_programs(text: str) -> bool:
     """Return whether a message or advice of the API has words that only programs and their authors understand."""
     return _FOR_PROGRAMS.search(text) is not None
-
-
-def translated_message(message: str) -> str:
-    """Return an API error's English message as a sentence in the language of the page, if it is translated."""
-    translated = gettext(message) if message else ""
-    return translated_message_or_unchanged(message) if translated == message else translated

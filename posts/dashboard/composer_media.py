@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 
 from config.api.errors import ApiError
 from config.api.uploads import ReceivedFile
-from config.pages.sentences import error_sentences, translated_message
+from config.pages.message_templates import translated_message
+from config.pages.sentences import error_sentences
 from media import selectors
 from media.cropping import CROP_POSITIONS
 from media.dashboard.library import upload_files_collecting_errors

@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.platforms import errors
-from config.pages.sentences import is_for_programs, translated_message
+from config.pages.message_templates import translated_message
+from config.pages.sentences import is_for_programs
 from posts.states import TargetStatus
 
 # By code: what has happened. The messages of all other codes come from the platform, or name no words of the API.

@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from django.utils.translation import gettext_noop
+
 MAX_RULE_LENGTH = 1000
 MAX_OCCURRENCES_PER_DAY = 24
 WEEKS_IN_MONTH, WEEKS_IN_YEAR = 5, 53  # parts of weeks included
@@ -58,7 +60,7 @@ def parse_rule(text: str) -> RecurrenceRule:
     numbers = {name: _number(name, parts.pop(name)) for name in _LIMITS if name in parts}
     until = _until(parts.pop("UNTIL")) if "UNTIL" in parts else None
     if until and "COUNT" in numbers:
-        raise InvalidRule("Give either COUNT or UNTIL, not both.")
+        raise InvalidRule(gettext_noop("Give either COUNT or UNTIL, not both."))
     week_start = parts.pop("WKST", "MO")
     if week_start not in WEEKDAYS:
         raise InvalidRule(f"WKST must be one of {', '.join(WEEKDAYS)}.")
@@ -79,7 +81,7 @@ def _split(text: str) -> dict[str, str]:
     for part in text.upper().split(";"):
         name, separator, value = part.partition("=")
         if not (separator and re.fullmatch(r"[A-Z-]+", name) and value):
-            raise InvalidRule("Must be a rule of RFC 5545 in one line, such as FREQ=WEEKLY;BYDAY=MO,WE.")
+            raise InvalidRule(gettext_noop("Must be a rule of RFC 5545 in one line, such as FREQ=WEEKLY;BYDAY=MO,WE."))
         if name in parts:
             raise InvalidRule(f"{name} is given more than once.")
         parts[name] = value
@@ -108,14 +110,14 @@ def _until(text: str) -> datetime:
     if _UNTIL.fullmatch(text):
         with suppress(ValueError):
             return datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
-    raise InvalidRule("UNTIL must be a time in UTC, such as 20271231T235959Z.")
+    raise InvalidRule(gettext_noop("UNTIL must be a time in UTC, such as 20271231T235959Z."))
 
 
 def _weekday(text: str) -> tuple[int, int | None]:
     match = _WEEKDAY.fullmatch(text)
     number = int(match[1]) if match and match[1] else None
     if match is None or number == 0 or (number and abs(number) > WEEKS_IN_YEAR):
-        raise InvalidRule("BYDAY must have weekdays such as MO, or with a number such as 1MO or -1FR.")
+        raise InvalidRule(gettext_noop("BYDAY must have weekdays such as MO, or with a number such as 1MO or -1FR."))
     return WEEKDAYS.index(match[2]), number
 
 
@@ -127,13 +129,13 @@ def _check_combination(
         if name in lists and frequency not in frequencies:
             raise InvalidRule(f"{name} does not go with FREQ={frequency}.")
     if any(number for _, number in weekdays) and (frequency not in ("MONTHLY", "YEARLY") or "BYWEEKNO" in lists):
-        raise InvalidRule("A numbered weekday such as 1MO needs FREQ=MONTHLY, or FREQ=YEARLY without BYWEEKNO.")
+        raise InvalidRule(gettext_noop("A numbered weekday such as 1MO needs FREQ=MONTHLY, or FREQ=YEARLY without BYWEEKNO."))
     in_months = frequency == "MONTHLY" or "BYMONTH" in lists
     if in_months and any(number and abs(number) > WEEKS_IN_MONTH for _, number in weekdays):
         raise InvalidRule(f"A month has at most {WEEKS_IN_MONTH} of a weekday.")
     positions = lists.get("BYSETPOS", ())
     if positions and not weekdays and len(lists) == 1:
-        raise InvalidRule("BYSETPOS needs another part such as BYDAY.")
+        raise InvalidRule(gettext_noop("BYSETPOS needs another part such as BYDAY."))
     if len(positions) > MAX_POSITIONS:
         raise InvalidRule(f"BYSETPOS has at most {MAX_POSITIONS} numbers.")
     times = len(lists.get("BYHOUR", (0,))) * len(lists.get("BYMINUTE", (0,)))

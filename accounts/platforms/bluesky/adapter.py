@@ -94,7 +94,7 @@ class Bluesky(Platform):
             except XrpcError as error:
                 # The reference server answers this for an account that was taken down.
                 if error.status == 400 and error.code == "InvalidRequest":
-                    raise ReauthRequired("Bluesky no longer knows the account.") from error
+                    raise ReauthRequired(gettext_noop("Bluesky no longer knows the account.")) from error
                 raise
             if answer.get("active") is False:
                 raise ReauthRequired("The account is deactivated or suspended at Bluesky.")
@@ -115,7 +115,7 @@ class Bluesky(Platform):
                 # By DID, because the handle may have changed since the account was connected.
                 renewed = session.sign_in(service, grant.external_id, grant.credentials["app_password"])
         if renewed.did != grant.external_id:
-            raise ReauthRequired("The credentials open another account than the one that was connected.")
+            raise ReauthRequired(gettext_noop("The credentials open another account than the one that was connected."))
         return Grant(credentials=grant.credentials, tokens=renewed.tokens_to_store(), external_id=grant.external_id)
 
     def revoke_grant(self, grant: Grant) -> None:
@@ -211,7 +211,9 @@ class Bluesky(Platform):
         if len(sent) >= len(thread_texts_including_first(content)):
             return Published(sent[0]["uri"], feed_post.permalink(sent[0]), note=note)
         if not ref["cid"]:  # the next segment refers to this cid
-            raise OutcomeUnknown("The account's Bluesky server published the post, but did not name its content id.")
+            raise OutcomeUnknown(
+                gettext_noop("The account's Bluesky server published the post, but did not name its content id.")
+            )
         return replace(progress, segments=sent).with_next_step("freeze", {"note": note} if note else {})
 
     def _video_service(self, grant: Grant) -> VideoService:

@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.bluesky.xrpc import ERRORS, Xrpc
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.link_cards import OPTION_NAME
@@ -36,7 +38,7 @@ def check_files_fit_one_embed(media: Sequence[MediaFile]) -> None:
     """
     kinds = {file.kind for file in media}
     if kinds != {"video"} and not kinds <= {"image", "gif"}:
-        raise ContentRejected("A Bluesky post accepts images or one video, and nothing else.")
+        raise ContentRejected(gettext_noop("A Bluesky post accepts images or one video, and nothing else."))
     if len(media) > (1 if "video" in kinds else MAX_IMAGES):
         raise ContentRejected(f"A Bluesky post accepts {MAX_IMAGES} images or one video.")
 
@@ -46,11 +48,11 @@ def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
 
     An upload may be repeated. Raises ContentRejected, TokenExpired, ReauthRequired, Transient.
     """
-    with file.open() as opened, ERRORS.translating_content_errors("this file"):
+    with file.open() as opened, ERRORS.translating_content_errors(gettext_noop("this file")):
         answer = server.upload("com.atproto.repo.uploadBlob", opened, mime_type=file.mime_type, size_bytes=file.size_bytes)
     if blob := blob_in_response_or_none(answer):
         return blob
-    raise Transient("The account's Bluesky server did not name the blob of an uploaded file.")
+    raise Transient(gettext_noop("The account's Bluesky server did not name the blob of an uploaded file."))
 
 
 def blob_in_response_or_none(answer: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -68,7 +70,7 @@ def fill_link_card_from_page(link: str, content: Content, progress: Progress) ->
     """
     wanted = content.options.get(OPTION_NAME)
     own = wanted if isinstance(wanted, dict) else {}
-    page, reason = PageMetadata(), "has no title"
+    page, reason = PageMetadata(), gettext_noop("has no title")
     try:
         page = fetch_page_metadata(link)
     except PageUnavailable as error:

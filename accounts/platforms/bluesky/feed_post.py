@@ -19,6 +19,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.platforms.bluesky.richtext import detect_code_point_spans, facets_of_spans
 from accounts.platforms.bluesky.session import DID
@@ -145,7 +146,7 @@ def create_record_once(server: Xrpc, did: str, rkey: str, record: Mapping[str, A
         pass  # the record is read below, as after every response that leaves the outcome open
     except XrpcError as error:
         if _names_a_lost_blob(error):
-            raise BlobsGone(Transient("Bluesky lost the files of the post.")) from error
+            raise BlobsGone(Transient(gettext_noop("Bluesky lost the files of the post."))) from error
         key_taken = error.code == "InvalidSwap"
         blobs_lost = error.status == 500 and error.code == "InternalServerError" and "embed" in record
         if error.status < 500 and not key_taken:
@@ -155,8 +156,8 @@ def create_record_once(server: Xrpc, did: str, rkey: str, record: Mapping[str, A
     if existing and all(existing["value"].get(key) == value for key, value in record.items() if key != "embed"):
         return _ref(uri, existing)
     if existing and key_taken:
-        raise ContentRejected("Another post exists under this post's key.")
-    unknown = OutcomeUnknown("Bluesky did not say whether it published the post, and the post cannot be read.")
+        raise ContentRejected(gettext_noop("Another post exists under this post's key."))
+    unknown = OutcomeUnknown(gettext_noop("Bluesky did not say whether it published the post, and the post cannot be read."))
     if existing == RECORD_NOT_FOUND and blobs_lost:
         raise BlobsGone(unknown)
     raise unknown

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.platforms.bluesky.embeds import blob_in_response_or_none
 from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrorTranslator, Xrpc, XrpcError
@@ -39,7 +40,7 @@ SERVICE_FAILURE_CODES = frozenset({"pds_upload_failure", "generic_failure", ""})
 class VideoErrorTranslator(BlueskyErrorTranslator):
     """The translation of errors of Bluesky's video service into PlatformErrors that concern the video."""
 
-    unreachable = "Bluesky's video service could not be reached."
+    unreachable = gettext_noop("Bluesky's video service could not be reached.")
 
     def translate_repeatable_call_error(self, error: Any) -> PlatformError:
         """Translate an error of Bluesky's video service: ContentRejected if it refuses the video, otherwise Transient."""
@@ -73,7 +74,7 @@ class VideoService:
         job = self._upload(file, f"{key}-{tries}.mp4")
         job_id = job.get("jobId")
         if not isinstance(job_id, str) or not 0 < len(job_id) <= 256:
-            raise Transient("Bluesky's video service did not name the job of a video.")
+            raise Transient(gettext_noop("Bluesky's video service did not name the job of a video."))
         return _next_step(progress, {**progress.state, "job": job_id, "tries": tries, "looks": 0}, job)
 
     def check_processing(self, progress: Progress) -> Progress:
@@ -95,10 +96,12 @@ class VideoService:
         remaining = limits.get("remainingDailyBytes")
         too_large = isinstance(remaining, int) and remaining < file.size_bytes
         if limits.get("canUpload") is False or too_large:
-            reason = line_without_tokens(limits.get("message")) or "The account's daily allowance is used up."
+            reason = line_without_tokens(limits.get("message")) or gettext_noop("The account's daily allowance is used up.")
             raise ContentRejected(
                 f"Bluesky accepts no video of this account now: {reason}",
-                suggested_action="Confirm the account's e-mail address at Bluesky, or wait a day. Then retry the post.",
+                suggested_action=gettext_noop(
+                    "Confirm the account's e-mail address at Bluesky, or wait a day. Then retry the post."
+                ),
             )
 
     def _upload(self, file: MediaFile, name: str) -> Mapping[str, Any]:
@@ -125,7 +128,7 @@ class VideoService:
         with ERRORS.translating_repeatable_call_errors():
             token = self.server.query("com.atproto.server.getServiceAuth", params).get("token")
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
-            raise Transient("The account's Bluesky server issued no token for the video service.")
+            raise Transient(gettext_noop("The account's Bluesky server issued no token for the video service."))
         return Xrpc(self.address, token)
 
 
@@ -135,7 +138,7 @@ def _next_step(progress: Progress, state: State, job: Mapping[str, Any]) -> Prog
         return progress.with_next_step("freeze", {**_without(state, "job", "tries", "looks"), "blobs": [blob]})
     if job.get("state") == FAILED_JOB_STATE:
         return _after_failure(progress, state, job)
-    timeout = Transient("Bluesky has not finished processing the video.")
+    timeout = Transient(gettext_noop("Bluesky has not finished processing the video."))
     return step_to_check_later_or_raise(
         progress, "process", state, first=PAUSE_SECONDS, longest=PAUSE_SECONDS, max_checks=MAX_CHECKS, timeout=timeout
     )
@@ -154,7 +157,9 @@ def _after_failure(progress: Progress, state: State, job: Mapping[str, Any]) -> 
 def _send_again(progress: Progress, state: State, reason: str) -> Progress:
     """Plan another upload of a video that Bluesky failed to process. Raises ContentRejected after MAX_VIDEO_JOBS uploads."""
     if state["tries"] >= MAX_VIDEO_JOBS:
-        raise ContentRejected(f"Bluesky could not process the video: {reason}", suggested_action="Retry the post later.")
+        raise ContentRejected(
+            f"Bluesky could not process the video: {reason}", suggested_action=gettext_noop("Retry the post later.")
+        )
     ready_at = timezone.now() + timedelta(seconds=PAUSE_AFTER_FAILED_JOB_SECONDS)
     return progress.with_next_step("upload", _without(state, "job", "looks"), ready_at=ready_at)
 

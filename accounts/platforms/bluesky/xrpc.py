@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import PlatformError, ReauthRequired, TokenExpired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
@@ -81,14 +83,14 @@ class BlueskyErrorTranslator(ErrorTranslator[XrpcError]):
     content_statuses = frozenset({400, 413})
     # "" is the response of a proxy.
     documented_codes = frozenset({"", "BlobTooLarge", "InvalidMimeType", "InvalidRequest", "PayloadTooLarge"})
-    unreachable = "The account's Bluesky server could not be reached."
+    unreachable = gettext_noop("The account's Bluesky server could not be reached.")
 
     def platform_specific_error(self, error: XrpcError) -> PlatformError | None:
         """Return the exception to raise for a Bluesky error about the access token or the account; None for other errors."""
         if error.status == 429:
             return None
         if error.code in TOKEN_ERRORS:
-            return TokenExpired("Bluesky no longer accepts the access token.")
+            return TokenExpired(gettext_noop("Bluesky no longer accepts the access token."))
         if error.status == 401 or error.code in ACCOUNT_ERRORS:
             return ReauthRequired(f"Bluesky refuses the account: {error.reason}")
         return None

@@ -119,7 +119,7 @@ class DiscordErrorTranslator(ErrorTranslator[DiscordError]):
     def platform_specific_error(self, error: DiscordError) -> PlatformError | None:
         """Return the exception to raise for a Discord error about the webhook or a rate limit; None for other errors."""
         if error.code in RATE_LIMIT_CODES:
-            return RateLimited("Discord's rate limit is reached.", retry_after=error.retry_after)
+            return RateLimited(gettext_noop("Discord's rate limit is reached."), retry_after=error.retry_after)
         if error.code in TRANSIENT_CODES and error.status != 429:
             return self.transient_error(error)
         if error.code in ACCESS_ENDED_CODES or error.status == 401:

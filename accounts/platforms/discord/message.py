@@ -11,6 +11,8 @@ import mimetypes
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, UNKNOWN_CHANNEL, DiscordError, WebhookClient
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import required_matching_text
@@ -24,7 +26,7 @@ SLOWEST_BYTES_PER_SECOND = 200_000
 
 def send_message(hook: WebhookClient, guild_id: str, content: Content) -> Published:
     """Build a Discord message and send it once. Raises PlatformError, such as OutcomeUnknown if it may be published."""
-    with ERRORS.translating_publish_errors("this message", final=True):
+    with ERRORS.translating_publish_errors(gettext_noop("this message"), final=True):
         try:
             saved = _post(hook, content)
         except DiscordError as error:
@@ -77,7 +79,7 @@ def _post(hook: WebhookClient, content: Content) -> dict[str, Any]:
         try:
             files = [opened.enter_context(file.open()) for file in content.media]
         except Exception as error:  # each storage raises its own errors; nothing has been sent yet
-            raise Transient("The files of the post could not be read.") from error
+            raise Transient(gettext_noop("The files of the post could not be read.")) from error
         parts: dict[str, Any] = {"payload_json": (None, json.dumps(message_body(content)), "application/json")}
         for number, (file, opened_file) in enumerate(zip(content.media, files, strict=True)):
             parts[f"files[{number}]"] = (_filename(number, file), opened_file, file.mime_type)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import CredentialsRejected, ReauthRequired, TokenExpired
 from accounts.platforms.facebook import media, posts
 from accounts.platforms.facebook.authorization import FacebookOAuthClient
@@ -89,7 +91,7 @@ class Facebook(MetaPlatform):
         A page's token ends only because of something that its owner did.
         """
         raise ReauthRequired(
-            "Facebook no longer accepts the access to this page: a password, a role or the consent has changed."
+            gettext_noop("Facebook no longer accepts the access to this page: a password, a role or the consent has changed.")
         )
 
     def account_client(self, grant: Grant) -> FacebookPageClient:

@@ -13,6 +13,8 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import OutcomeUnknown, PlatformError
 from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.page import FacebookPageClient, permalink_or_fallback
@@ -55,7 +57,7 @@ def find_or_rule_out_published_post(
 
     Returns NotPublishedProof if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """
-    with ERRORS.translating_search_errors("the page's posts", MEANINGS_OF_UNREADABLE_LISTS):
+    with ERRORS.translating_search_errors(gettext_noop("the page's posts"), MEANINGS_OF_UNREADABLE_LISTS):
         if kind_of(content) == "photo_story":
             story = _story(page, state["photos"][0])
             return story or NotPublishedProof(
@@ -82,7 +84,7 @@ def _find_post(page: FacebookPageClient, content: Content, state: Mapping[str, A
         # A post with the same words and something else, or with words that were edited since, may be the one.
         has_doubt |= same_words or (not has_media and not content.media and _is_edited(post))
     if has_doubt:
-        raise OutcomeUnknown("A post of the page may be this one, edited.", final=True)
+        raise OutcomeUnknown(gettext_noop("A post of the page may be this one, edited."), final=True)
     return NotPublishedProof(
         MissingFromListProof(
             back_to=earliest_possible_creation_time(state["since"]).isoformat(), kind_evidence=POST_LIST_DOCUMENTATION
@@ -114,7 +116,7 @@ def _story(page: FacebookPageClient, media_id: str) -> Published | None:
 
 
 def _list(page: FacebookPageClient, edge: str, params: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    too_long = OutcomeUnknown("The page has published too much since then to find this post.", final=True)
+    too_long = OutcomeUnknown(gettext_noop("The page has published too much since then to find this post."), final=True)
     params = {**params, "limit": PAGE_SIZE}
     return page.graph.iterate_objects(f"/{page.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long)
 

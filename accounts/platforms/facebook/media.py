@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.page import FacebookPageClient, permalink_or_fallback
@@ -140,7 +142,7 @@ def graph_client_for_kind(page: FacebookPageClient, kind: PostKind) -> Graph:
 
 def file_name_or_placeholder(file: MediaFile) -> str:
     """Return the file name of a photo or video for Facebook and for error messages; "the file" if it has no name."""
-    return file.filename or "the file"
+    return file.filename or gettext_noop("the file")
 
 
 def _send_parts(page: FacebookPageClient, file: MediaFile, progress: Progress) -> Progress:
@@ -151,7 +153,7 @@ def _send_parts(page: FacebookPageClient, file: MediaFile, progress: Progress) -
                 return progress.with_next_step("create", state)
             following = _send_part(page, opened, file, state)
             if following["offset"] == state["offset"] < following["end"]:
-                raise Transient("Facebook did not accept the next part of the video.")
+                raise Transient(gettext_noop("Facebook did not accept the next part of the video."))
             state = {**state, **following}
     return progress.with_next_step("send", state)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.facebook.capabilities import CAPABILITIES
 from accounts.platforms.option_media import raise_if_options_do_not_fit_media
@@ -34,7 +36,7 @@ def check_content(content: Content) -> None:
     options = content.options
     if options.get("post_type") == "story" and options.keys() & {"first_comment", "title"}:
         raise ContentRejected(
-            "A story has no comment and no title.", suggested_action="Leave `first_comment` and `title` out."
+            gettext_noop("A story has no comment and no title."), suggested_action="Leave `first_comment` and `title` out."
         )
     if not content.media and not content.text.strip() and "link" not in options:
-        raise ContentRejected("There is neither text nor media.")
+        raise ContentRejected(gettext_noop("There is neither text nor media."))

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError
 from accounts.platforms.facebook import lookup, media
@@ -43,7 +44,7 @@ def check_content_and_return_first_step(page: FacebookPageClient, content: Conte
 def create_post(page: FacebookPageClient, content: Content, progress: Progress) -> Progress | Published:
     """Publish the text and the uploaded files as a post of the Facebook page. Raises PlatformError."""
     edge, form = _call(content, progress.state)
-    with ERRORS.translating_publish_errors("this post"):
+    with ERRORS.translating_publish_errors(gettext_noop("this post")):
         try:
             answer = media.graph_client_for_kind(page, kind_of(content)).post_form(f"/{page.id}/{edge}", form)
         except GraphError as error:
@@ -102,7 +103,7 @@ def _wait(progress: Progress) -> Progress:
         first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,
-        timeout=OutcomeUnknown("Facebook accepted the video, but has not finished processing it.", final=True),
+        timeout=OutcomeUnknown(gettext_noop("Facebook accepted the video, but has not finished processing it."), final=True),
     )
 
 
@@ -176,7 +177,7 @@ def _after_refusal(
     if is_reel:
         check_reel_limit(page, content.attempt, refusal.message)
     if is_duplicate and content.attempt > 1:
-        message = "Facebook says that the page has published this already, but does not list it."
+        message = gettext_noop("Facebook says that the page has published this already, but does not list it.")
         raise OutcomeUnknown(message, final=True) from refused
     age = timezone.now() - datetime.fromisoformat(progress.state["since"])
     if content.media and age > MAX_UPLOAD_AGE and not progress.state.get("again"):

@@ -136,7 +136,7 @@ class PlatformOAuthClient:
         """Check an OAuth 2.0 token response: raise CredentialsRejected without a required scope or the refresh token."""
         missing = [scope for scope in self.required_scopes if scope not in granted]
         if not has_refresh_token:
-            missing = missing or ["a refresh token"]
+            missing = missing or [gettext_noop("a refresh token")]
         if missing:
             raise missing_scopes_error(self.label, missing)
 

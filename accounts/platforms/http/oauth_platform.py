@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import ContentRejected, CredentialsRejected, ReauthRequired, TokenExpired
 from accounts.platforms.http.errors import ErrorTranslator
@@ -83,7 +85,7 @@ class OAuthPlatform(Platform):
         for identity in identities:
             if identity.external_id == grant.external_id:
                 return identity
-        raise ReauthRequired("The access token no longer opens the account that was connected.")
+        raise ReauthRequired(gettext_noop("The access token no longer opens the account that was connected."))
 
     def refresh_grant(self, grant: Grant) -> Grant:
         """Default for adapters of OAuth platforms: renew an account's tokens. Raises ReauthRequired, Transient."""

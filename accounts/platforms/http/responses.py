@@ -14,12 +14,13 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from config.outbound import DestinationNotAllowed, Response, SentWithoutAnswer, check_url_without_lookup
 
 MAX_LINE_LENGTH = 300
 MAX_WAIT_SECONDS = 86_400.0
-NO_REASON = "no reason given"
+NO_REASON = gettext_noop("no reason given")
 
 _LIKE_A_TOKEN = re.compile(r"[A-Za-z0-9_\-|]{32,}")
 _HTTPS_URL = re.compile(r"https://[\x21-\x7e]{1,2000}")

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, Transient
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens, object_or_empty
@@ -47,7 +48,7 @@ def create_next_file_container(account: GraphClientAndAccountId, content: Conten
         _check_quota(account, content.attempt)
     file = files[len(children)]
     form = _file_form(content, file) if len(files) > 1 else {**_file_form(content, file), **_post_form(content)}
-    container = _create(account, form, file.filename or "the file")
+    container = _create(account, form, file.filename or gettext_noop("the file"))
     if len(files) == 1:
         return progress.with_next_step("process", {**state, "container": container, "pending": [container]})
     children = [*children, container]
@@ -60,7 +61,7 @@ def create_carousel(account: GraphClientAndAccountId, content: Content, progress
     """Create the container (unpublished post) of an Instagram carousel from the containers of the carousel's files."""
     state = progress.state
     form = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_post_form(content)}
-    container = _create(account, form, "this carousel")
+    container = _create(account, form, gettext_noop("this carousel"))
     return progress.with_next_step("process", {**state, "container": container, "pending": [container], "looks": 0})
 
 
@@ -103,7 +104,7 @@ def step_to_check_later_or_raise_transient(progress: Progress, state: State) -> 
         first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,
-        timeout=Transient("Instagram has not finished processing the media."),
+        timeout=Transient(gettext_noop("Instagram has not finished processing the media.")),
     )
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, Transient
 from accounts.platforms.http.responses import https_url_or_empty
 from accounts.platforms.instagram import containers
@@ -46,7 +48,7 @@ def check_content_and_return_first_step(account: GraphClientAndAccountId, conten
 
 def publish_container(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress | Published:
     """Publish an Instagram post, once Instagram has prepared its text and files. Raises PlatformError."""
-    with ERRORS.translating_publish_errors("this post"):
+    with ERRORS.translating_publish_errors(gettext_noop("this post")):
         try:
             answer = account.graph.post_form(f"/{account.id}/media_publish", {"creation_id": progress.state["container"]})
         except GraphError as error:
@@ -70,7 +72,7 @@ def find_or_rule_out_published_post(
     if status == "PUBLISHED":
         return _after_publication(account, content, progress)
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
-        raise Transient("Instagram is still publishing the post.")
+        raise Transient(gettext_noop("Instagram is still publishing the post."))
     return NotPublishedProof(UploadNotPublishedProof(f"the container is {status}"))
 
 
@@ -78,11 +80,12 @@ def _check(content: Content) -> None:
     """Raise ContentRejected for content that Instagram does not accept, before anything is sent to Instagram."""
     if not content.media:
         raise ContentRejected(
-            "Instagram does not accept a post of text alone.", suggested_action="Attach an image or a video."
+            gettext_noop("Instagram does not accept a post of text alone."),
+            suggested_action=gettext_noop("Attach an image or a video."),
         )
     raise_if_options_do_not_fit_media(content, CAPABILITIES.option_media)
     if content.options.get("post_type") == "story" and content.options.keys() - {"post_type"}:
-        raise ContentRejected("A story has no other options.", suggested_action="Leave them out.")
+        raise ContentRejected(gettext_noop("A story has no other options."), suggested_action=gettext_noop("Leave them out."))
 
 
 def _after_refusal(
@@ -144,4 +147,6 @@ def _after_publication(account: GraphClientAndAccountId, content: Content, progr
         if len(matching) == 1:
             published = Published(id_of(matching[0]), https_url_or_empty(matching[0].get("permalink")))
             return FIRST_COMMENT_STEPS.comment_step_or_published(content, progress, published)
-    return Published("", "", note="Instagram has published the post, but does not say which of the account's posts it is.")
+    return Published(
+        "", "", note=gettext_noop("Instagram has published the post, but does not say which of the account's posts it is.")
+    )

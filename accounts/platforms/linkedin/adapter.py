@@ -118,7 +118,7 @@ class LinkedIn(OAuthPlatform):
                 identity = accounts.fetch_member(api, openid=_kind(grant) == MEMBER_APPLICATION.name)
         if identity and identity.external_id == grant.external_id:
             return identity
-        raise ReauthRequired("The login does not open this account at LinkedIn any more.")
+        raise ReauthRequired(gettext_noop("The login does not open this account at LinkedIn any more."))
 
     def refresh_grant(self, grant: Grant) -> Grant:
         """Method of LinkedIn's adapter: renew an account's access token with the refresh token, which only some apps get.
@@ -127,7 +127,9 @@ class LinkedIn(OAuthPlatform):
         """
         if not grant.tokens.get("refresh_token"):
             raise ReauthRequired(
-                "LinkedIn's access to this account ends 60 days after its owner granted it and has to be granted again."
+                gettext_noop(
+                    "LinkedIn's access to this account ends 60 days after its owner granted it and has to be granted again."
+                )
             )
         answer = self._oauth_client_for(_kind(grant)).renew_tokens(grant.tokens["refresh_token"])
         tokens = merged_tokens(grant.tokens, answer)

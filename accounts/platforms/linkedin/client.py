@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired
 from accounts.platforms.http.client import JsonClient
@@ -105,8 +106,10 @@ class LinkedInErrorTranslator(ErrorTranslator[LinkedInError]):
         if error.status == 403 and error.from_api and _NOT_PERMITTED.search(words):
             return ReauthRequired(
                 f"LinkedIn does not let this login act for the account: {error.reason}",
-                suggested_action="Check that the person who connected it still has a role at the page, reconnect the "
-                "account, then retry the post.",
+                suggested_action=gettext_noop(
+                    "Check that the person who connected it still has a role at the page, reconnect the "
+                    "account, then retry the post."
+                ),
             )
         return None
 

@@ -12,6 +12,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
 from accounts.platforms.http.responses import UnreadableAnswer, line_without_tokens, objects_in, one_line
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted_urn
@@ -84,7 +86,7 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
     if status == "AVAILABLE":
         return ready
     if status == "PROCESSING_FAILED":
-        reason = line_without_tokens(details.get("processingFailureReason")) or "no reason given"
+        reason = line_without_tokens(details.get("processingFailureReason")) or gettext_noop("no reason given")
         raise ContentRejected(f"LinkedIn could not process {_label(file)}: {reason}")
     if status not in ("PROCESSING", "WAITING_UPLOAD"):
         report_unmapped_code("linkedin", f"media status {status}")
@@ -95,7 +97,7 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
         first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,
-        timeout=Transient("LinkedIn has not finished processing the media."),
+        timeout=Transient(gettext_noop("LinkedIn has not finished processing the media.")),
     )
 
 
@@ -111,7 +113,7 @@ def _send_video(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
     urn, deadline, parts = _urn(value, file), time.monotonic() + VIDEO_SECONDS, []
     for part in _parts(value, file.size_bytes):
         if time.monotonic() > deadline:
-            raise Transient("The video could not be sent to LinkedIn in time.")
+            raise Transient(gettext_noop("The video could not be sent to LinkedIn in time."))
         opened.seek(part["firstByte"])
         parts.append(_send_part(api, _address(part), opened.read(part["lastByte"] - part["firstByte"] + 1)))
     token = value.get("uploadToken")
@@ -175,4 +177,4 @@ def _without_pending(state: State) -> dict[str, Any]:
 
 
 def _label(file: MediaFile) -> str:
-    return file.filename or "the file"
+    return file.filename or gettext_noop("the file")

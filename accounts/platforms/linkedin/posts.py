@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.linkedin import media
 from accounts.platforms.linkedin.accounts import SITE, is_page_urn
@@ -32,14 +34,14 @@ _ELEMENT = re.compile(
 def check_content_and_return_first_step(author: str, content: Content, progress: Progress) -> Progress:
     """Check the options of a LinkedIn post, and return the first step that creates it. Raises ContentRejected."""
     if content.options.get("visibility") == "CONNECTIONS" and is_page_urn(author):
-        raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
+        raise ContentRejected(gettext_noop("A page has no connections; its posts are for everybody (visibility PUBLIC)."))
     raise_if_options_do_not_fit_media(content, CAPABILITIES.option_media)
     return media.next_upload_or_create_step(content.media, progress, {"media": []})
 
 
 def create_post(api: Api, author: str, content: Content, progress: Progress) -> Progress | Published:
     """Create the LinkedIn post from its text and the uploaded media. Raises PlatformError."""
-    with ERRORS.translating_publish_errors("the post"):
+    with ERRORS.translating_publish_errors(gettext_noop("the post")):
         try:
             response = api.post_json("/rest/posts", _body(author, content, progress.state))
         except LinkedInError as error:
@@ -54,7 +56,7 @@ def create_post(api: Api, author: str, content: Content, progress: Progress) -> 
             return again
         urn = response.headers.get("x-restli-id", "")  # the body is empty
         if not _POST.fullmatch(urn):
-            raise OutcomeUnknown("LinkedIn answered success without naming the post.")
+            raise OutcomeUnknown(gettext_noop("LinkedIn answered success without naming the post."))
     post = Published(urn, f"{SITE}/feed/update/{urn}/")
     with_comment = "first_comment" in content.options
     return replace(progress, published=post).with_next_step("comment", {}) if with_comment else post
@@ -66,12 +68,12 @@ def add_first_comment(api: Api, author: str, content: Content, progress: Progres
     assert post  # noqa: S101 - the step before has published the post
     urn = post.external_id
     comment_body = {"actor": author, "object": urn, "message": {"text": content.options["first_comment"]}}
-    with ERRORS.translating_publish_errors("the first comment"):
+    with ERRORS.translating_publish_errors(gettext_noop("the first comment")):
         try:
             api.post_json(f"/rest/socialActions/{quoted_urn(urn)}/comments", comment_body)
         except LinkedInError as error:
             if error.status == 404:
-                raise Transient("LinkedIn does not find the post yet that is to be commented on.") from error
+                raise Transient(gettext_noop("LinkedIn does not find the post yet that is to be commented on.")) from error
             if error.status == 403:  # the error is about comments only, because the account has just published a post
                 raise ContentRejected(f"LinkedIn does not let this login comment: {error.reason}") from error
             raise

@@ -117,7 +117,7 @@ class Mastodon(Platform):
         with ERRORS.translating_repeatable_call_errors():
             identity = _identity(ServerClient.for_grant(grant))
         if identity.external_id != grant.external_id:
-            raise ReauthRequired("The token opens another account than the one that was connected.")
+            raise ReauthRequired(gettext_noop("The token opens another account than the one that was connected."))
         return identity
 
     def revoke_grant(self, grant: Grant) -> None:

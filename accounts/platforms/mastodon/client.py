@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import PlatformError, RateLimited, ReauthRequired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
@@ -81,14 +83,16 @@ class MastodonErrorTranslator(ErrorTranslator[MastodonError]):
     """The translation of errors of Mastodon servers into exceptions of type PlatformError."""
 
     name = "mastodon"
-    label = "The account's server"
+    label = gettext_noop("The account's server")
     error = MastodonError
     content_statuses = frozenset({400, 413, 415, 422})
 
     def platform_specific_error(self, error: MastodonError) -> PlatformError | None:
         """Return the exception to raise for a Mastodon error about a rate limit or access token; None for other errors."""
         if error.status == 429:
-            return RateLimited("The rate limit of the account's server is reached.", retry_after=error.retry_after)
+            return RateLimited(
+                gettext_noop("The rate limit of the account's server is reached."), retry_after=error.retry_after
+            )
         # A firewall in front of a server also answers 403, but not with an error of the API.
         if error.status == 401 or (error.status == 403 and error.from_api):
             return ReauthRequired(f"The server refuses the account: {error.reason}")

@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any, Literal
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
 from accounts.platforms.mastodon.client import MastodonError, ServerClient, entity_id
@@ -59,7 +61,9 @@ def find_possibly_created_status(
     """
     state, sent, uncertain = progress.state, progress.segments, False
     if state["after"] is None:
-        raise OutcomeUnknown("The account's server does not let the service list the account's posts.", final=True)
+        raise OutcomeUnknown(
+            gettext_noop("The account's server does not let the service list the account's posts."), final=True
+        )
     parent, text = sent[-1] if sent else None, thread_texts_including_first(content)[len(sent)]
     choices = [] if sent else [_letters(choice) for choice in poll_choices_in_options(content.options)]
     ours = content.options.get("spoiler_text", "") + text
@@ -78,10 +82,10 @@ def find_possibly_created_status(
         uncertain |= match != "different" and may_be_ours
         uncertain |= bool(status.get("edited_at"))  # the original text of an edited status is lost
     if uncertain:
-        raise OutcomeUnknown("The account has a post that may be this one, but differs from it.", final=True)
+        raise OutcomeUnknown(gettext_noop("The account has a post that may be this one, but differs from it."), final=True)
     reaches_back = parent in map(entity_id, older) if parent else older or not state["after"]
     if not reaches_back:
-        raise OutcomeUnknown("The account's server does not list what was posted before this post.", final=True)
+        raise OutcomeUnknown(gettext_noop("The account's server does not list what was posted before this post."), final=True)
     back_to = parent or state["after"] or "the account's first status"
     return NotPublishedProof(MissingFromListProof(back_to, kind_evidence=_proof_of_kind(server, content, [*older, *newer])))
 
@@ -102,7 +106,9 @@ def _statuses(server: ServerClient, after: str) -> tuple[Statuses, Statuses]:
         if not page or _age(entity_id(page[-1])) <= _age(after):
             return newer, older
         params["max_id"] = entity_id(page[-1])
-    raise OutcomeUnknown("The account has too many newer posts to find out whether this one is among them.", final=True)
+    raise OutcomeUnknown(
+        gettext_noop("The account has too many newer posts to find out whether this one is among them."), final=True
+    )
 
 
 def _proof_of_kind(server: ServerClient, content: Content, statuses: Statuses) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import required_json_object
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient, entity_id
@@ -77,7 +79,7 @@ def _check_later(progress: Progress, state: State) -> Progress:
         first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,
-        timeout=Transient("The server has not finished processing the media."),
+        timeout=Transient(gettext_noop("The server has not finished processing the media.")),
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.mastodon import lookup, media
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient, entity_id, http_url_or_empty
@@ -45,7 +47,7 @@ def create_status(server: ServerClient, content: Content, progress: Progress) ->
     sent, key = progress.segments, progress.state["key"]
     if sent:
         key = f"{key}-{len(sent)}"
-    with ERRORS.translating_publish_errors("this post"):
+    with ERRORS.translating_publish_errors(gettext_noop("this post")):
         try:
             status = server.post("/api/v1/statuses", json=_body(content, progress), headers={"Idempotency-Key": key})
             return _next_step(content, progress, status)
@@ -115,7 +117,7 @@ def _after_refusal(
     with ERRORS.translating_repeatable_call_errors():
         statuses = {media.fetch_processing_status(server, identifier) for identifier in state["media"]}
         if "processing" in statuses:
-            raise Transient("The server has not finished processing the media.")
+            raise Transient(gettext_noop("The server has not finished processing the media."))
         if "gone" in statuses:
             found = find_or_rule_out_created_status(server, content, progress)
             if not isinstance(found, NotPublishedProof):

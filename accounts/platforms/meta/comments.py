@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, ReauthRequired
 from accounts.platforms.meta.errors import Meaning, MetaErrorTranslator
 from accounts.platforms.meta.graph import GraphClientAndAccountId, id_of, is_same_text
@@ -41,7 +43,7 @@ class FirstCommentSteps:
         assert post  # noqa: S101 - the step before has published the post
         path, text = f"/{post.external_id}/comments", content.options["first_comment"]
         try:
-            with self.errors.translating_publish_errors("the first comment"):
+            with self.errors.translating_publish_errors(gettext_noop("the first comment")):
                 id_of(account.graph.post_form(path, {"message": text}))
         except ReauthRequired as error:  # an account that may publish is not necessarily allowed to comment
             raise ContentRejected(f"The first comment was not created. {error.message}") from error
@@ -51,11 +53,11 @@ class FirstCommentSteps:
         self, account: GraphClientAndAccountId, content: Content, progress: Progress
     ) -> Published | NotPublishedProof:
         """Find the first comment that an interrupted attempt may have added to a Meta post, or prove that it is missing."""
-        too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
+        too_long = OutcomeUnknown(gettext_noop("There are too many comments below the post to find this one."), final=True)
         post = progress.published
         assert post  # noqa: S101 - the step before has published the post
         path, text = f"/{post.external_id}/comments", content.options["first_comment"]
-        with self.errors.translating_search_errors("the comments below the post", self.unreadable):
+        with self.errors.translating_search_errors(gettext_noop("the comments below the post"), self.unreadable):
             for each in account.graph.iterate_objects(path, self.params, max_pages=self.max_pages, too_long=too_long):
                 author = each.get("from")
                 by_account = not isinstance(author, dict) or author.get("id") == account.id

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, Literal
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import (
     ConnectionUnavailable,
     OutcomeUnknown,
@@ -134,7 +136,9 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
         if meaning == "permission":
             return ReauthRequired(
                 f"{self.label} does not let this service act for the account: {error.reason}",
-                suggested_action="Reconnect the account and grant everything that is asked for, then retry the post.",
+                suggested_action=gettext_noop(
+                    "Reconnect the account and grant everything that is asked for, then retry the post."
+                ),
             )
         if meaning == "rate_limit":
             seconds = error.retry_after or DEFAULT_WAIT_SECONDS

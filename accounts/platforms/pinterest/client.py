@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
@@ -77,7 +79,9 @@ class PinterestErrorTranslator(ErrorTranslator[PinterestError]):
         if error.status in (401, 403) and "trial access" in error.reason.lower():
             return ConnectionUnavailable(
                 f"Pinterest gives this service trial access only: {error.reason}",
-                suggested_action="Ask the operator of the service to get standard access for its app at Pinterest.",
+                suggested_action=gettext_noop(
+                    "Ask the operator of the service to get standard access for its app at Pinterest."
+                ),
             )
         if error.status == 403 and _ACCOUNT_CLOSED.search(error.reason):
             return ReauthRequired(f"Pinterest refuses the account: {error.reason}")

@@ -16,6 +16,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import UnreadableAnswer, objects_in, one_line
 from accounts.platforms.pinterest import video
@@ -33,14 +35,14 @@ _BOARD_ID = re.compile(r"[0-9]{10,32}")  # fewer digits are a name, such as 2026
 def find_board_and_return_first_step(api: Api, content: Content) -> Progress:
     """Begin to publish a Pinterest pin: find its board. Raises PlatformError, such as ContentRejected without a board."""
     if not content.media:
-        raise ContentRejected("A pin needs an image or a video.")
+        raise ContentRejected(gettext_noop("A pin needs an image or a video."))
     state = {"board": _board_id(api, content.options["board"])}
     return Progress("upload" if content.media[0].kind == "video" else "create", state)
 
 
 def create_pin(api: Api, content: Content, progress: Progress) -> Progress | Published:
     """Create the pin at Pinterest. Raises PlatformError; OutcomeUnknown means that the pin may have been created."""
-    with ERRORS.translating_publish_errors("this pin", final=True):
+    with ERRORS.translating_publish_errors(gettext_noop("this pin"), final=True):
         try:
             pin_id = id_of(_post(api, content, progress.state))
         except PinterestError as error:
@@ -87,7 +89,7 @@ def _post(api: Api, content: Content, state: Mapping[str, Any]) -> dict[str, Any
         try:
             _write(_pin(content, state), () if "media_id" in state else content.media, body)
         except Exception as fault:  # a storage may raise any error, and nothing was sent yet
-            raise Transient("The files of the post could not be read.") from fault
+            raise Transient(gettext_noop("The files of the post could not be read.")) from fault
         seconds = api.timeout_seconds + body.tell() / SLOWEST_BYTES_PER_SECOND
         body.seek(0)
         return api.post("/pins", data=body, headers={"Content-Type": "application/json"}, timeout=seconds)

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.pinterest.client import ERRORS, Api, PinterestError, id_of
@@ -28,7 +30,7 @@ def register_and_upload_video(api: Api, file: MediaFile, progress: Progress) -> 
 
     Like all steps here, it raises ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
     """
-    with ERRORS.translating_content_errors("the video"):
+    with ERRORS.translating_content_errors(gettext_noop("the video")):
         announced = api.post("/media", json={"media_type": "video"})
         media_id = id_of(announced, "media_id")
         url, fields = _destination(announced, api.address)
@@ -50,8 +52,8 @@ def check_processing(api: Api, progress: Progress) -> Progress:
     if status == "succeeded":
         return progress.with_next_step("create", progress.state)
     if status == "failed":
-        raise ContentRejected("Pinterest could not process the video.")
-    timeout = Transient("Pinterest has not finished processing the video.")
+        raise ContentRejected(gettext_noop("Pinterest could not process the video."))
+    timeout = Transient(gettext_noop("Pinterest has not finished processing the video."))
     return step_to_check_later_or_raise(
         progress,
         "process",
@@ -89,6 +91,6 @@ def _send(url: str, fields: Mapping[str, str], file: MediaFile) -> None:
         try:
             response = request("POST", url, data=body, headers=headers, timeout=seconds)
         except OutboundError as error:
-            raise Transient("Pinterest's video storage could not be reached.") from error
+            raise Transient(gettext_noop("Pinterest's video storage could not be reached.")) from error
     if not 200 <= response.status < 300:
         raise Transient(f"Pinterest's video storage answered {response.status}.")

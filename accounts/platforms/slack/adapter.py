@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, CredentialsRejected, OutcomeUnknown, ReauthRequired
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.post_look import PostLook
@@ -138,7 +140,7 @@ class Slack(OAuthPlatform):
         Raises OutcomeUnknown for a message without files.
         """
         if progress.phase == "send":
-            raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
+            raise OutcomeUnknown(gettext_noop("Slack did not say whether it published this message."), final=True)
         return files.find_or_rule_out_posted_message(self._web_api(grant.tokens), grant.tokens["channel"], content, progress)
 
     def _webhook(self, credentials: Mapping[str, Any]) -> WebhookClient:

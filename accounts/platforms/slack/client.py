@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import PlatformError, RateLimited, ReauthRequired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
@@ -26,7 +28,7 @@ CONTENT_CODES = re.compile(
     r"|file_upload_size_restricted|file_uploads_disabled|file_type_not_allowed|storage_limit_reached"
     r"|invalid_form_data|invalid_post_type"
 )
-CHECK_CHANNEL_ADVICE = (
+CHECK_CHANNEL_ADVICE = gettext_noop(
     "Check in Slack that the channel exists, is not archived and has the app among its members; then check the account, "
     "or reconnect it, and retry the post."
 )
@@ -95,7 +97,7 @@ class SlackErrorTranslator(ErrorTranslator[SlackError]):
     def platform_specific_error(self, error: SlackError) -> PlatformError | None:
         """Return the PlatformError for Slack's temporary errors and those about the access or channel; None for others."""
         if error.code in RATE_LIMIT_CODES or error.status == 429:
-            return RateLimited("Slack's rate limit is reached.", retry_after=error.retry_after)
+            return RateLimited(gettext_noop("Slack's rate limit is reached."), retry_after=error.retry_after)
         if error.code in self.access_ended:
             return ReauthRequired(f"Slack no longer accepts the {self.client}: {error.reason}")
         if error.code in self.channel_closed:

@@ -17,6 +17,8 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, required_matching_text
 from accounts.platforms.processing import step_to_check_later_or_raise
@@ -57,13 +59,15 @@ class FileErrorTranslator(SlackErrorTranslator):
         """Return the PlatformError for Slack's refusal of a message's files; treats other errors as for other messages."""
         if error.code == "missing_scope":
             return ContentRejected(
-                "The account was connected without the permission to upload files.",
-                suggested_action="Connect the channel again and allow everything that Slack asks for, then retry the post.",
+                gettext_noop("The account was connected without the permission to upload files."),
+                suggested_action=gettext_noop(
+                    "Connect the channel again and allow everything that Slack asks for, then retry the post."
+                ),
             )
         if error.code in NO_FILES_IN_CHANNEL:
             return ContentRejected(
                 f"Slack accepts files only in channels that the app is a member of: {error.code}",
-                suggested_action="Invite the app to the channel in Slack, then retry the post.",
+                suggested_action=gettext_noop("Invite the app to the channel in Slack, then retry the post."),
             )
         return super().platform_specific_error(error)
 
@@ -75,7 +79,7 @@ def upload_next_file(api: WebApi, channel: Channel, content: Content, progress: 
     """Upload the next file of a Slack message. Raises ContentRejected, ReauthRequired, Transient."""
     state = progress.state
     file = content.media[len(state["files"])]
-    with FILE_ERRORS.translating_content_errors("this message"):
+    with FILE_ERRORS.translating_content_errors(gettext_noop("this message")):
         file_id, address = _announce(api, file)
         _send(address, file)
     uploaded = [*state["files"], file_id]
@@ -91,7 +95,7 @@ def post_message_by_sharing_files(api: WebApi, channel: Channel, content: Conten
     text = {"initial_comment": escape(content.text, quote=False)} if content.text.strip() else {}
     thread = {"thread_ts": content.options["thread_ts"]} if "thread_ts" in content.options else {}
     body = {"files": files, "channel_id": channel["id"], **text, **thread}
-    with FILE_ERRORS.translating_publish_errors("this message"):
+    with FILE_ERRORS.translating_publish_errors(gettext_noop("this message")):
         try:
             api.post("/files.completeUploadExternal", json=body)
         except SlackError as error:
@@ -157,9 +161,9 @@ def _upload_again(api: WebApi, content: Content, progress: Progress) -> Progress
     if _first_file(api, progress.state) is not None:
         return _accepted(progress)
     if content.attempt > 1:
-        raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
+        raise OutcomeUnknown(gettext_noop("Slack did not say whether it published this message."), final=True)
     if progress.state.get("again"):
-        raise Transient("Slack does not store the files that were uploaded.")
+        raise Transient(gettext_noop("Slack does not store the files that were uploaded."))
     return progress.with_next_step("upload", {"files": [], "again": True})
 
 
@@ -199,7 +203,7 @@ def _message(channel: Channel, content: Content, progress: Progress, file: Mappi
         first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,
-        timeout=OutcomeUnknown("Slack accepted the files, but does not show them in the channel.", final=True),
+        timeout=OutcomeUnknown(gettext_noop("Slack accepted the files, but does not show them in the channel."), final=True),
     )
 
 

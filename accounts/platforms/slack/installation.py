@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired, report_unmapped_code
 from accounts.platforms.http.oauth import PlatformOAuthClient, basic_auth_header, wrong_code_error
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, one_line, required_matching_text
@@ -89,8 +91,10 @@ class SlackOAuthClient(PlatformOAuthClient):
         """Raise an error if the Slack app was installed without a required OAuth scope or with tokens that expire."""
         if has_refresh_token:
             raise ConnectionUnavailable(
-                "The operator's app at Slack has token rotation switched on, with which channels cannot be connected.",
-                suggested_action="Ask the operator of the service to set up an app without token rotation.",
+                gettext_noop(
+                    "The operator's app at Slack has token rotation switched on, with which channels cannot be connected."
+                ),
+                suggested_action=gettext_noop("Ask the operator of the service to set up an app without token rotation."),
             )
         super().check_granted_scopes(granted)
 
@@ -127,7 +131,9 @@ def check_and_identify_channel(api: WebApi, stored: Mapping[str, Any], external_
     if details.get("id") != stored["id"]:
         raise UnreadableAnswer("The response is not about this channel.")
     if details.get("is_archived") is True:
-        raise ReauthRequired("The channel is archived.", suggested_action="Unarchive it in Slack, then try again.")
+        raise ReauthRequired(
+            gettext_noop("The channel is archived."), suggested_action=gettext_noop("Unarchive it in Slack, then try again.")
+        )
     return _identity(details, stored["site"], external_id)
 
 

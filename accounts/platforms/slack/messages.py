@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.http.responses import required_matching_text
 from accounts.platforms.slack import webhook
 from accounts.platforms.slack.client import ERRORS, WebApi
@@ -32,7 +34,7 @@ def message_body(content: Content) -> dict[str, Any]:
 
 def send_message_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
     """Post a Slack message without files as the app. Raises platform errors, such as OutcomeUnknown if it may be posted."""
-    with ERRORS.translating_publish_errors("this message", final=True):
+    with ERRORS.translating_publish_errors(gettext_noop("this message"), final=True):
         posted = api.post("/chat.postMessage", json={"channel": channel["id"], **message_body(content)})
         timestamp = required_matching_text(posted, "ts", TIMESTAMP, "timestamp")
     return published_message(channel, timestamp, content)
@@ -43,7 +45,7 @@ def send_message_by_webhook(hook: WebhookClient, content: Content) -> Published:
 
     Raises the same errors as `send_message_as_app`.
     """
-    with webhook.ERRORS.translating_publish_errors("this message", final=True):
+    with webhook.ERRORS.translating_publish_errors(gettext_noop("this message"), final=True):
         hook.post("", json=message_body(content))
     return Published("", "")
 

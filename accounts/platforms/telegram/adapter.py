@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import CredentialsRejected, ReauthRequired
 from accounts.platforms.post_look import PostLook
@@ -67,7 +69,7 @@ class Telegram(Platform):
         """
         chat = self._chat(grant)
         if chat.id == grant.tokens["chat_id"]:
-            raise ReauthRequired("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN_ADVICE)
+            raise ReauthRequired(gettext_noop("Telegram does not renew a bot's token."), suggested_action=NEW_TOKEN_ADVICE)
         return replace(grant, tokens=chat.fields_to_store())
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:

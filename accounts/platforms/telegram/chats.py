@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ReauthRequired, TokenExpired
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, one_line
 from accounts.platforms.telegram.client import ADD_BOT_ADVICE, ERRORS, BotApi, BotApiError
@@ -65,7 +67,9 @@ class Chat:
 
         The error makes the engine renew the chat's id (Telegram.refresh_grant).
         """
-        return TokenExpired("The group became a supergroup, which has a new id.", suggested_action=ADD_BOT_ADVICE)
+        return TokenExpired(
+            gettext_noop("The group became a supergroup, which has a new id."), suggested_action=ADD_BOT_ADVICE
+        )
 
     def permalink(self, message_id: int) -> str:
         """Return the Telegram chat's link to one of its messages, which may work for members only; empty if there is none."""

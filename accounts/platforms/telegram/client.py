@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import OutcomeUnknown, PlatformError, ReauthRequired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
@@ -21,8 +23,10 @@ from config.outbound import OutboundError, Response, build_multipart_body
 API_BASE = "https://api.telegram.org"
 UPLOAD_TIMEOUT_SECONDS = 180.0  # 50 MB at 300 kB per second
 
-NEW_TOKEN_ADVICE = "Copy the bot's token from @BotFather once more and connect the account with it."  # noqa: S105 (advice)
-ADD_BOT_ADVICE = "Add the bot to the chat and let it post there (to a channel as an administrator), then connect the account."
+NEW_TOKEN_ADVICE = gettext_noop("Copy the bot's token from @BotFather once more and connect the account with it.")
+ADD_BOT_ADVICE = gettext_noop(
+    "Add the bot to the chat and let it post there (to a channel as an administrator), then connect the account."
+)
 
 # Refusals with status 400 that are about the bot's rights in the chat, whatever the post says.
 _ABOUT_THE_BOT = re.compile(
@@ -112,7 +116,9 @@ class TelegramErrorTranslator(ErrorTranslator[BotApiError]):
         if _ABOUT_A_PART.search(error.reason):
             return OutcomeUnknown(f"Telegram may have sent a part of the album: {error.reason}")
         if error.status in (401, 404):
-            return ReauthRequired("Telegram does not accept the bot's token.", suggested_action=NEW_TOKEN_ADVICE)
+            return ReauthRequired(
+                gettext_noop("Telegram does not accept the bot's token."), suggested_action=NEW_TOKEN_ADVICE
+            )
         if error.status == 403 or (error.status == 400 and _ABOUT_THE_BOT.search(error.reason)):
             return self.missing_bot_permission_error(error)
         return None

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms import polls
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty
@@ -38,7 +40,7 @@ def build_request(content: Content) -> dict[str, Any]:
     polls.check_poll(content, CAPABILITIES, "Telegram")
     media, fields = content.media, _delivery_fields(content)
     if not media and not content.text.strip():
-        raise ContentRejected("There is neither text nor media.")
+        raise ContentRejected(gettext_noop("There is neither text nor media."))
     if poll := polls.poll_in_options(content.options):
         return {"method": "sendPoll", "fields": {**fields, **_poll(content, poll)}, "parts": []}
     if not media:
@@ -74,13 +76,13 @@ def _check_album(media: Sequence[MediaFile]) -> None:
     kinds = {file.kind for file in media}
     if "gif" in kinds:
         raise ContentRejected(
-            "Telegram does not accept an animated GIF together with other files.",
-            suggested_action="Send the GIF in a post of its own, or convert it to MP4.",
+            gettext_noop("Telegram does not accept an animated GIF together with other files."),
+            suggested_action=gettext_noop("Send the GIF in a post of its own, or convert it to MP4."),
         )
     if "document" in kinds and len(kinds) > 1:
         raise ContentRejected(
-            "Telegram does not accept documents together with other kinds of files.",
-            suggested_action="Send the documents in a post of their own.",
+            gettext_noop("Telegram does not accept documents together with other kinds of files."),
+            suggested_action=gettext_noop("Send the documents in a post of their own."),
         )
 
 
@@ -113,7 +115,7 @@ def send_request(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Seq
     Raises OutcomeUnknown, or (if nothing was sent) Transient, RateLimited, ReauthRequired, ContentRejected, and
     TokenExpired if the chat has a new id.
     """
-    with ERRORS.translating_publish_errors("this post"):
+    with ERRORS.translating_publish_errors(gettext_noop("this post")):
         try:
             sent = _request(api, chat.id, message, media)
         except BotApiError as error:
@@ -138,7 +140,7 @@ def _request(api: BotApi, chat_id: int, message: Mapping[str, Any], media: Seque
                 for part, file in zip(parts, media, strict=bool(parts))
             }
         except Exception as error:  # each storage raises its own errors; nothing has been sent yet
-            raise Transient("The service could not open the media of the post.") from error
+            raise Transient(gettext_noop("The service could not open the media of the post.")) from error
         return api.call_method(message["method"], {"chat_id": chat_id, **message["fields"]}, files)
 
 

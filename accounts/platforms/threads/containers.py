@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens
 from accounts.platforms.meta.errors import GraphError
@@ -37,7 +39,9 @@ def create_next_file_container(account: GraphClientAndAccountId, content: Conten
     children = [*state.get("children", ())]
     if len(children) < len(files) > 1:
         file = files[len(children)]
-        children.append(_create(account, {**_file_form(file), "is_carousel_item": "true"}, file.filename or "the file"))
+        children.append(
+            _create(account, {**_file_form(file), "is_carousel_item": "true"}, file.filename or gettext_noop("the file"))
+        )
         state = {**state, "children": children}
         is_last = len(children) == len(files)
         return (
@@ -46,7 +50,7 @@ def create_next_file_container(account: GraphClientAndAccountId, content: Conten
             else progress.with_next_step("container", state)
         )
     form = _segment_form(content, files, children, progress.segments)
-    container = _create(account, form, "this post")
+    container = _create(account, form, gettext_noop("this post"))
     state = {**state, "container": container}
     if form["media_type"] == "TEXT":  # usually ready at once, so the first check has no pause before it
         return progress.with_next_step("wait", {**state, "waiting": [container], "looks": 1})
@@ -106,7 +110,7 @@ def step_to_check_later_or_raise_transient(progress: Progress, state: State, wai
         first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,
-        timeout=Transient("Threads has not finished processing the post."),
+        timeout=Transient(gettext_noop("Threads has not finished processing the post.")),
     )
 
 
@@ -117,7 +121,9 @@ def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
     """
     repetitions = progress.state.get("anew", 0)
     if repetitions >= MAX_CONTAINER_REPETITIONS:
-        raise ContentRejected(reason, suggested_action="Make sure that the media can be fetched, then make a new post.")
+        raise ContentRejected(
+            reason, suggested_action=gettext_noop("Make sure that the media can be fetched, then make a new post.")
+        )
     return progress.with_next_step("container", {"since": progress.state["since"], "anew": repetitions + 1})
 
 
@@ -127,7 +133,7 @@ def _create(account: GraphClientAndAccountId, form: Mapping[str, str], what: str
             return id_of(account.graph.post_form(f"/{account.id}/threads", form))
         except GraphError as error:
             if "reply_to_id" in form and (error.number, error.subcode) == NO_SUCH_OBJECT_CODES:
-                raise Transient("Threads does not know the previous segment yet.") from error
+                raise Transient(gettext_noop("Threads does not know the previous segment yet.")) from error
             raise
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty
@@ -63,7 +64,7 @@ def publish_container(account: GraphClientAndAccountId, content: Content, progre
 
     Raises platform errors.
     """
-    with ERRORS.translating_publish_errors("this post"):
+    with ERRORS.translating_publish_errors(gettext_noop("this post")):
         try:
             form = {"creation_id": progress.state["container"]}
             return _after_segment(content, progress, id_of(account.graph.post_form(f"/{account.id}/threads_publish", form)))
@@ -85,12 +86,12 @@ def find_or_rule_out_published_post(
     if status in containers.PUBLISHED_STATUSES:
         return _after_segment(content, progress, _id_of_published(account, content, progress))
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
-        raise Transient("Threads is still publishing the post.")
+        raise Transient(gettext_noop("Threads is still publishing the post."))
     if status != "UNKNOWN":
         return NotPublishedProof(UploadNotPublishedProof(f"the container is {status}"))
     found = _find_segment(account, content, progress)
     if found is None:
-        raise OutcomeUnknown("Threads no longer knows whether the post was published.", final=True)
+        raise OutcomeUnknown(gettext_noop("Threads no longer knows whether the post was published."), final=True)
     return _after_segment(content, progress, found)
 
 
@@ -103,7 +104,9 @@ def fetch_permalink_and_finish(account: GraphClientAndAccountId, content: Conten
     assert post  # noqa: S101 - the step before has published the post
     with ERRORS.translating_repeatable_call_errors():
         address = https_url_or_empty(account.graph.get(f"/{post.external_id}", {"fields": "id,permalink"}).get("permalink"))
-    return Published(post.external_id, address, note="" if address else "Threads does not say where the post is shown.")
+    return Published(
+        post.external_id, address, note="" if address else gettext_noop("Threads does not say where the post is shown.")
+    )
 
 
 def _after_miss(progress: Progress) -> Progress:
@@ -112,7 +115,7 @@ def _after_miss(progress: Progress) -> Progress:
     misses = state.get("misses", 0) + 1
     if misses > MAX_TIMES_NOT_FOUND:
         return containers.step_that_recreates_containers(
-            progress, "Threads does not know the container that it called ready."
+            progress, gettext_noop("Threads does not know the container that it called ready.")
         )
     return containers.step_to_check_later_or_raise_transient(
         progress, {**state, "misses": misses, "looks": misses}, [state["container"]]
@@ -127,7 +130,7 @@ def _id_of_published(account: GraphClientAndAccountId, content: Content, progres
     if progress.segments and len(progress.segments) == len(thread_texts_including_first(content)) - 1:
         return str(progress.state["container"])
     if (found := _find_segment(account, content, progress)) is None:
-        raise Transient("Threads has published the post and does not list it yet.")
+        raise Transient(gettext_noop("Threads has published the post and does not list it yet."))
     return found
 
 
@@ -148,7 +151,7 @@ def _find_segment(account: GraphClientAndAccountId, content: Content, progress: 
             and is_same_text(_without_hash(post.get("text")), _without_hash(text))
         ]
     if len(found) > 1:
-        raise OutcomeUnknown("Several posts of the profile have this text.", final=True)
+        raise OutcomeUnknown(gettext_noop("Several posts of the profile have this text."), final=True)
     return found[0] if found else None
 
 
@@ -160,7 +163,7 @@ def _posts_since(account: GraphClientAndAccountId, edge: str, since: str) -> Ite
         "since": str(int(start.timestamp())),
         "limit": PAGE_SIZE,
     }
-    too_long = OutcomeUnknown("The profile has posted too much since then to find this post.", final=True)
+    too_long = OutcomeUnknown(gettext_noop("The profile has posted too much since then to find this post."), final=True)
     for post in account.graph.iterate_objects(f"/{account.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long):
         created_at = time_field_or_none(post, "timestamp")
         if created_at and created_at >= start:

@@ -15,6 +15,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import (
     ConnectionUnavailable,
     ContentRejected,
@@ -34,19 +36,22 @@ MINUTE_SECONDS = 60.0  # calls are limited per minute, and no header says when t
 DAILY_LIMIT_PAUSE_SECONDS = 4 * 3600.0  # posts are limited per 24 hours, and TikTok does not say when they began
 
 DAILY_LIMIT_MESSAGES = {
-    "spam_risk_too_many_posts": "The creator has posted as much by other services as TikTok allows in a day.",
-    "spam_risk_too_many_pending_share": "Too many posts of the creator are pending at TikTok.",
+    "spam_risk_too_many_posts": gettext_noop("The creator has posted as much by other services as TikTok allows in a day."),
+    "spam_risk_too_many_pending_share": gettext_noop("Too many posts of the creator are pending at TikTok."),
 }
 ACCOUNT_ERRORS = {
-    "scope_not_authorized": "The grant does not allow what the service needs at TikTok.",
-    "scope_permission_missed": "The grant does not allow what the service needs at TikTok.",
-    "auth_removed": "The creator has taken the access away.",
+    "scope_not_authorized": gettext_noop("The grant does not allow what the service needs at TikTok."),
+    "scope_permission_missed": gettext_noop("The grant does not allow what the service needs at TikTok."),
+    "auth_removed": gettext_noop("The creator has taken the access away."),
 }
 SERVICE_ERRORS = {
-    "unaudited_client_can_only_post_to_private_accounts": "TikTok has not audited the operator's app, which may therefore "
-    "post to private accounts only.",
-    "reached_active_user_cap": "As many creators have posted by the operator's app today as TikTok allows.",
-    "url_ownership_unverified": "TikTok fetches no photos from this service, whose address the operator has not verified.",
+    "unaudited_client_can_only_post_to_private_accounts": gettext_noop(
+        "TikTok has not audited the operator's app, which may therefore post to private accounts only."
+    ),
+    "reached_active_user_cap": gettext_noop("As many creators have posted by the operator's app today as TikTok allows."),
+    "url_ownership_unverified": gettext_noop(
+        "TikTok fetches no photos from this service, whose address the operator has not verified."
+    ),
 }
 BANNED_CODE = "spam_risk_user_banned_from_posting"
 TRANSIENT_ERRORS = frozenset({"internal_error", "internal", "timeout"})
@@ -125,14 +130,17 @@ class TikTokErrorTranslator(ErrorTranslator[TikTokError]):
         if error.code in DAILY_LIMIT_MESSAGES:
             return RateLimited(DAILY_LIMIT_MESSAGES[error.code], retry_after=DAILY_LIMIT_PAUSE_SECONDS)
         if error.code == "rate_limit_exceeded" or error.status == 429:
-            return RateLimited("TikTok's rate limit is reached.", retry_after=error.retry_after or MINUTE_SECONDS)
+            return RateLimited(
+                gettext_noop("TikTok's rate limit is reached."), retry_after=error.retry_after or MINUTE_SECONDS
+            )
         if error.code in ACCOUNT_ERRORS:
             return ReauthRequired(ACCOUNT_ERRORS[error.code])
         if error.code == "access_token_invalid":
-            return TokenExpired("TikTok no longer accepts the access token.")
+            return TokenExpired(gettext_noop("TikTok no longer accepts the access token."))
         if error.code in SERVICE_ERRORS:
             return ConnectionUnavailable(
-                SERVICE_ERRORS[error.code], suggested_action="Ask the operator of the service to check its app at TikTok."
+                SERVICE_ERRORS[error.code],
+                suggested_action=gettext_noop("Ask the operator of the service to check its app at TikTok."),
             )
         if error.code == BANNED_CODE:
             return ContentRejected(f"TikTok does not let the creator post: {error.reason}")

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ConnectionUnavailable, ContentRejected
 from accounts.platforms.http.responses import UnreadableAnswer, one_line, required_matching_text
 from accounts.platforms.tiktok.client import Api
@@ -57,7 +59,7 @@ def is_video_not_photos_or_raise(content: Content) -> bool:
         return True
     if kinds == {"image"}:
         return False
-    raise ContentRejected("TikTok accepts one video, or photos.")
+    raise ContentRejected(gettext_noop("TikTok accepts one video, or photos."))
 
 
 def check_creator_limits(content: Content, creator: CreatorLimits) -> None:
@@ -85,7 +87,7 @@ def require_verified_photo_urls(content: Content, verified: str) -> None:
     if is_video_not_photos_or_raise(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
         return
     raise ConnectionUnavailable(
-        "TikTok fetches photos from addresses only that the operator has verified.",
+        gettext_noop("TikTok fetches photos from addresses only that the operator has verified."),
         suggested_action="Ask the operator of the service to verify its address at TikTok and to set TIKTOK_VERIFIED_PREFIX.",
     )
 

@@ -14,6 +14,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, RateLimited, Transient
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
@@ -52,7 +54,9 @@ class ChunkUploadErrorTranslator(ErrorTranslator[PlatformHttpError]):
         A 401 is not about the access token, because none was sent.
         """
         if error.status == 429:
-            return RateLimited("TikTok's rate limit is reached.", retry_after=error.retry_after or MINUTE_SECONDS)
+            return RateLimited(
+                gettext_noop("TikTok's rate limit is reached."), retry_after=error.retry_after or MINUTE_SECONDS
+            )
         return self.transient_error(error) if error.status == 401 else None
 
     def means_content_rejected(self, error: PlatformHttpError) -> bool:
@@ -70,8 +74,8 @@ def check_creator_and_start_upload(api: Api, content: Content, progress: Progres
     """
     announced = progress.state.get("announced", 0)
     if announced >= status.MAX_ANNOUNCEMENTS:
-        raise Transient("TikTok repeatedly ends the upload before it is complete.")
-    with ERRORS.translating_content_errors("this post"):
+        raise Transient(gettext_noop("TikTok repeatedly ends the upload before it is complete."))
+    with ERRORS.translating_content_errors(gettext_noop("this post")):
         creator = posts.fetch_creator_limits(api)
         posts.check_creator_limits(content, creator)
         following = {"username": creator.username, "announced": announced + 1}
@@ -90,7 +94,7 @@ def upload_parts_before_last(api: Api, content: Content, progress: Progress) -> 
     last = min(first + CHUNKS_PER_STEP, count - 1)
     try:
         address = _upload_address(content, state)
-        with CHUNK_UPLOAD_ERRORS.translating_content_errors("the video"), file.open() as opened:
+        with CHUNK_UPLOAD_ERRORS.translating_content_errors(gettext_noop("the video")), file.open() as opened:
             for index in range(first, last):
                 _send_chunk(address, file, opened, index)
     except UploadUrlUnusable:
@@ -108,7 +112,7 @@ def upload_last_part_and_publish(api: Api, content: Content, progress: Progress)
     [file], state = content.media, progress.state
     try:
         address = _upload_address(content, state)
-        with CHUNK_UPLOAD_ERRORS.translating_publish_errors("the video"), file.open() as opened:
+        with CHUNK_UPLOAD_ERRORS.translating_publish_errors(gettext_noop("the video")), file.open() as opened:
             _send_chunk(address, file, opened, state["chunks"])
     except UploadUrlUnusable:
         return _start_again(progress)
@@ -120,7 +124,7 @@ def upload_last_part_and_publish(api: Api, content: Content, progress: Progress)
 def publish_photos(api: Api, content: Content, progress: Progress) -> Progress:
     """Ask TikTok to publish photos, which TikTok fetches by URL. Raises OutcomeUnknown if TikTok may publish them."""
     body = posts.photo_post_request_body(content, comment_disabled=progress.state["comment_disabled"])
-    with ERRORS.translating_publish_errors("the photos"):
+    with ERRORS.translating_publish_errors(gettext_noop("the photos")):
         publish_id = _publish_id(api.post("/v2/post/publish/content/init/", json=body))
     return status.first_status_check_step(progress, publish_id)
 
@@ -141,8 +145,10 @@ def find_or_rule_out_uploaded_video(api: Api, content: Content, progress: Progre
     """
     if "publish_id" not in progress.state:
         raise OutcomeUnknown(
-            "TikTok cannot be asked about photos whose announcement it did not answer. Look at the account: resolve the "
-            "target with the post's address, or as not published, after which it can be retried.",
+            gettext_noop(
+                "TikTok cannot be asked about photos whose announcement it did not answer. Look at the account: resolve the "
+                "target with the post's address, or as not published, after which it can be retried."
+            ),
             final=True,
         )
     received = _required(_received(api, content, progress.state))
@@ -214,7 +220,7 @@ def _received(api: Api, content: Content, state: State) -> int | None:
     Raises OutcomeUnknown if TikTok refuses to answer, otherwise as every step.
     """
     try:
-        with ERRORS.translating_content_errors("the question"):
+        with ERRORS.translating_content_errors(gettext_noop("the question")):
             current = status.fetch_post_status(api, state["publish_id"])
     except ContentRejected as error:
         raise OutcomeUnknown(f"TikTok does not say what became of the video: {error.message}") from error
@@ -223,7 +229,7 @@ def _received(api: Api, content: Content, state: State) -> int | None:
 
 def _required(received: int | None) -> int:
     if received is None:
-        raise OutcomeUnknown("TikTok does not say whether it has the whole video.")
+        raise OutcomeUnknown(gettext_noop("TikTok does not say whether it has the whole video."))
     return received
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import (
     ContentRejected,
     OutcomeUnknown,
@@ -32,17 +34,17 @@ IN_PROGRESS = ("PROCESSING_UPLOAD", "PROCESSING_DOWNLOAD")
 # Nothing was published, and the same post may succeed when it is announced again.
 TRANSIENT_REASONS = frozenset({"internal", "video_pull_failed", "photo_pull_failed", "auth_removed"})
 REJECTION_REASONS = {
-    "file_format_check_failed": "the file's format is not accepted",
-    "duration_check_failed": "the video's length is not accepted",
-    "frame_rate_check_failed": "the video's frame rate is not accepted",
-    "picture_size_check_failed": "the picture's size is not accepted",
-    "publish_cancelled": "the post was cancelled",
-    "spam_risk": "TikTok takes it for spam",
-    "spam_risk_text": "TikTok takes the text for spam",
-    "spam_risk_too_many_posts": "the creator has posted as much as TikTok allows in a day",
-    "spam_risk_user_banned_from_posting": "TikTok does not let the creator post",
+    "file_format_check_failed": gettext_noop("the file's format is not accepted"),
+    "duration_check_failed": gettext_noop("the video's length is not accepted"),
+    "frame_rate_check_failed": gettext_noop("the video's frame rate is not accepted"),
+    "picture_size_check_failed": gettext_noop("the picture's size is not accepted"),
+    "publish_cancelled": gettext_noop("the post was cancelled"),
+    "spam_risk": gettext_noop("TikTok takes it for spam"),
+    "spam_risk_text": gettext_noop("TikTok takes the text for spam"),
+    "spam_risk_too_many_posts": gettext_noop("the creator has posted as much as TikTok allows in a day"),
+    "spam_risk_user_banned_from_posting": gettext_noop("TikTok does not let the creator post"),
 }
-UNNAMED_PUBLIC_POST_NOTE = "TikTok has not named the post's address; the link leads to its creator."
+UNNAMED_PUBLIC_POST_NOTE = gettext_noop("TikTok has not named the post's address; the link leads to its creator.")
 _POST_ID = re.compile(r"[0-9]{1,20}")
 
 
@@ -95,7 +97,9 @@ def check_published(api: Api, content: Content, progress: Progress) -> Progress 
     if status.name == "FAILED":
         return _failed(progress, status.fail_reason)
     if status.name == "SEND_TO_USER_INBOX":
-        raise OutcomeUnknown("TikTok has put it into the creator's inbox, where the creator has to finish it.", final=True)
+        raise OutcomeUnknown(
+            gettext_noop("TikTok has put it into the creator's inbox, where the creator has to finish it."), final=True
+        )
     if status.name not in IN_PROGRESS:
         report_unmapped_code("tiktok", status.name[:60])
     return _ask_again(content, progress)
@@ -142,5 +146,5 @@ def _ask_again(content: Content, progress: Progress) -> Progress | Published:
         first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,
-        timeout=OutcomeUnknown("TikTok has not said for hours what became of the post.", final=True),
+        timeout=OutcomeUnknown(gettext_noop("TikTok has not said for hours what became of the post."), final=True),
     )

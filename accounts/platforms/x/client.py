@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
@@ -93,7 +95,7 @@ class XErrorTranslator(ErrorTranslator[XError]):
         if error.status == 402 or error.code == "usage-capped":
             return ConnectionUnavailable(
                 f"X accepts nothing more from this service, because its credits or allowance are used up: {error.reason}",
-                suggested_action="Ask the operator of the service to check its credits at X.",
+                suggested_action=gettext_noop("Ask the operator of the service to check its credits at X."),
             )
         if error.code == "client-forbidden":
             return ConnectionUnavailable(f"X does not let this service use its API: {error.reason}")

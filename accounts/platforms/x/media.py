@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import NO_REASON, line_without_tokens, object_or_empty
 from accounts.platforms.processing import step_to_check_later_or_raise
@@ -141,7 +143,7 @@ def _after_check(files: Files, progress: Progress, data: Mapping[str, Any]) -> P
         raise ContentRejected(f"X could not process {_label(_current(files, progress))}: {reason}")
     asked = info.get("check_after_secs")
     pause = min(max(asked, 1), LONGEST_PAUSE_SECONDS) if type(asked) is int else LONGEST_PAUSE_SECONDS
-    timeout = Transient("X has not finished processing the media.")
+    timeout = Transient(gettext_noop("X has not finished processing the media."))
     return step_to_check_later_or_raise(
         progress, "process", progress.state, first=pause, longest=pause, max_checks=MAX_CHECKS, timeout=timeout
     )
@@ -158,4 +160,4 @@ def _current(files: Files, progress: Progress) -> MediaFile:
 
 
 def _label(file: MediaFile) -> str:
-    return file.filename or "the file"
+    return file.filename or gettext_noop("the file")

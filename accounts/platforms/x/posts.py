@@ -21,6 +21,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.platforms import polls
 from accounts.platforms.errors import OutcomeUnknown
@@ -56,7 +57,7 @@ def check_content_and_return_first_step(content: Content, progress: Progress) ->
 
 def create_next_post(api: Api, content: Content, progress: Progress) -> Progress | Published:
     """Create the X post, or the next post of an X thread. Raises platform errors."""
-    with ERRORS.translating_publish_errors("this post"):
+    with ERRORS.translating_publish_errors(gettext_noop("this post")):
         try:
             post = data_of(api.post("/2/tweets", json=_body(content, progress)))
             return _after_post(api, content, progress, id_of(post))
@@ -102,7 +103,7 @@ def _after_refusal(api: Api, content: Content, progress: Progress, refused: XErr
     if refused.is_about_media and not state.get("again"):
         return media.next_media_or_create_step(content.media, progress, {**state, "media": [], "described": 0, "again": True})
     if refused.is_duplicate and content.attempt > 1:
-        message = "X says that the account has posted this already, but does not list it."
+        message = gettext_noop("X says that the account has posted this already, but does not list it.")
         raise OutcomeUnknown(message, final=True) from refused
     raise refused
 
@@ -140,7 +141,7 @@ def _earlier_post_id(api: Api, content: Content, progress: Progress) -> str | No
         # X or the account's owner may have changed the text, so that the original cannot be compared.
         is_doubtful |= _letters(sent_text) == _letters(text) or len(_list(post.get("edit_history_tweet_ids"))) > 1
     if is_doubtful:
-        raise OutcomeUnknown("The account has a post that may be this one with changes.", final=True)
+        raise OutcomeUnknown(gettext_noop("The account has a post that may be this one with changes."), final=True)
     return NotPublishedProof(
         MissingFromListProof(back_to=parent or newer["start_time"], kind_evidence=POST_LIST_DOCUMENTATION)
     )
@@ -159,7 +160,7 @@ def _posts(api: Api, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         if not meta.get("next_token"):
             return
         params["pagination_token"] = str(meta["next_token"])
-    raise OutcomeUnknown("The account has too many new posts to find out whether this post exists.", final=True)
+    raise OutcomeUnknown(gettext_noop("The account has too many new posts to find out whether this post exists."), final=True)
 
 
 def _start_time(since: str) -> str:

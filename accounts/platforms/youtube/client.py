@@ -19,6 +19,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts.platforms.errors import ConnectionUnavailable, PlatformError, RateLimited, ReauthRequired
 from accounts.platforms.http.client import JsonClient
@@ -43,14 +44,14 @@ CHANNEL_LIMIT_REASONS = frozenset({"uploadLimitExceeded", "uploadRateLimitExceed
 RATE_LIMIT_REASONS = frozenset({"rateLimitExceeded", "userRateLimitExceeded"})
 ACCOUNT_ERRORS = {
     "youtubeSignupRequired": "The Google account has no YouTube channel.",
-    "insufficientPermissions": "The grant does not allow what the service needs at YouTube.",
-    "ACCESS_TOKEN_SCOPE_INSUFFICIENT": "The grant does not allow what the service needs at YouTube.",
-    "authenticatedUserAccountClosed": "The YouTube account is closed.",
-    "authenticatedUserAccountSuspended": "The YouTube account is suspended.",
-    "accountClosed": "The YouTube account is closed.",
-    "accountSuspended": "The YouTube account is suspended.",
-    "channelClosed": "The channel is closed.",
-    "channelSuspended": "The channel is suspended.",
+    "insufficientPermissions": gettext_noop("The grant does not allow what the service needs at YouTube."),
+    "ACCESS_TOKEN_SCOPE_INSUFFICIENT": gettext_noop("The grant does not allow what the service needs at YouTube."),
+    "authenticatedUserAccountClosed": gettext_noop("The YouTube account is closed."),
+    "authenticatedUserAccountSuspended": gettext_noop("The YouTube account is suspended."),
+    "accountClosed": gettext_noop("The YouTube account is closed."),
+    "accountSuspended": gettext_noop("The YouTube account is suspended."),
+    "channelClosed": gettext_noop("The channel is closed."),
+    "channelSuspended": gettext_noop("The channel is suspended."),
 }
 SERVICE_ERRORS = frozenset({"accessNotConfigured", "SERVICE_DISABLED", "accessTerminated", "keyInvalid"})
 CONTENT_ERRORS = re.compile(r"invalid[A-Z]\w*|forbidden\w*|mediaBodyRequired|defaultLanguageNotSet|mediaBytes\w+|\w*TooLarge")
@@ -93,13 +94,13 @@ class YouTubeErrorTranslator(ErrorTranslator[YouTubeError]):
     def platform_specific_error(self, error: YouTubeError) -> PlatformError | None:
         """Return the PlatformError for YouTube's errors about quotas, account or project; None for other errors."""
         if error.code in DAILY_QUOTA_REASONS:
-            message = "The service's quota at YouTube is used up for today."
+            message = gettext_noop("The service's quota at YouTube is used up for today.")
             return RateLimited(message, retry_after=seconds_until_quota_reset())
         if error.code in CHANNEL_LIMIT_REASONS:
-            message = "The channel has uploaded as much as YouTube allows."
+            message = gettext_noop("The channel has uploaded as much as YouTube allows.")
             return RateLimited(message, retry_after=CHANNEL_PAUSE_SECONDS)
         if error.code in RATE_LIMIT_REASONS:
-            return RateLimited("YouTube's rate limit is reached.", retry_after=error.retry_after)
+            return RateLimited(gettext_noop("YouTube's rate limit is reached."), retry_after=error.retry_after)
         if error.code in ACCOUNT_ERRORS:
             return ReauthRequired(ACCOUNT_ERRORS[error.code])
         if error.code in SERVICE_ERRORS:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.youtube.capabilities import MAX_THUMBNAIL_BYTES
 from accounts.platforms.youtube.client import Api
@@ -29,7 +31,7 @@ def fetch_thumbnail_and_mime_type(url: str) -> tuple[bytes, str]:
     except ResponseTooLarge as error:
         raise ContentRejected(f"The thumbnail is larger than {MAX_THUMBNAIL_BYTES:,} bytes.") from error
     except OutboundError as error:
-        raise Transient("The thumbnail's address could not be reached.") from error
+        raise Transient(gettext_noop("The thumbnail's address could not be reached.")) from error
     if response.status >= 500 or response.status == 429:
         raise Transient(f"The thumbnail's address answered {response.status}.")
     image = file.getvalue()

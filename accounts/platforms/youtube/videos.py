@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from accounts.platforms.counting import cut_to_limit, utf16_length
 from accounts.platforms.errors import (
     ContentRejected,
@@ -49,7 +51,7 @@ MAX_SESSIONS = 3
 FIRST_PAUSE_SECONDS, SECOND_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 10, 20, 300
 MAX_CHECKS = 40  # about three hours
 MAX_THUMBNAIL_TRIES = 5
-VIDEO_IN_ERROR_MESSAGES = "this video"
+VIDEO_IN_ERROR_MESSAGES = gettext_noop("this video")
 
 # Options that are fields of a video's snippet or status, with YouTube's names.
 SNIPPET_OPTIONS = {"tags": "tags", "language": "defaultLanguage"}
@@ -128,8 +130,10 @@ def find_or_rule_out_uploaded_video(api: Api, content: Content, progress: Progre
             uploaded = _session(api, content, progress.state).query_progress()
         except UploadSessionExpired as error:
             raise OutcomeUnknown(
-                "YouTube no longer knows the upload. Look at the channel: resolve the target with the video's address, "
-                "or as not published, after which it can be retried.",
+                gettext_noop(
+                    "YouTube no longer knows the upload. Look at the channel: resolve the target with the video's address, "
+                    "or as not published, after which it can be retried."
+                ),
                 final=True,
             ) from error
         except YouTubeError as error:
@@ -152,7 +156,7 @@ def set_thumbnail(api: Api, content: Content, progress: Progress) -> Progress:
     state, note = progress.state, ""
     tries = state["tries"] + 1
     try:
-        with ERRORS.translating_content_errors("this thumbnail"):
+        with ERRORS.translating_content_errors(gettext_noop("this thumbnail")):
             upload_thumbnail_from_url(api, state["video"], content.options["thumbnail_url"])
     except TokenExpired:
         raise
@@ -181,7 +185,7 @@ def check_processing(api: Api, content: Content, progress: Progress) -> Progress
         reason = (
             line_without_tokens(status.get("failureReason"))
             or line_without_tokens(status.get("rejectionReason"))
-            or "it was removed"
+            or gettext_noop("it was removed")
         )
         raise ContentRejected(f"YouTube received the video and does not show it: {reason}")
     if status.get("uploadStatus") != "processed" and state["looks"] + 1 < MAX_CHECKS:
@@ -200,7 +204,7 @@ STEPS = {
 
 def _check(content: Content) -> None:
     if len(content.media) != 1 or content.media[0].kind != "video":
-        raise ContentRejected("YouTube accepts exactly one video.")
+        raise ContentRejected(gettext_noop("YouTube accepts exactly one video."))
     length = tags_length(content.options.get("tags", []))
     if length > MAX_TAGS:
         raise ContentRejected(f"The tags count {length} characters; YouTube accepts {MAX_TAGS}.")
@@ -236,9 +240,11 @@ def _note(content: Content, state: State, status: Mapping[str, Any]) -> str:
     """Return a note for the owner about how a published YouTube video differs from the post, such as in visibility."""
     notes = [state["note"]]
     if status.get("uploadStatus") != "processed":
-        notes.append("YouTube has not finished processing the video.")
+        notes.append(gettext_noop("YouTube has not finished processing the video."))
     if status.get("privacyStatus") == "private" != _privacy(content):
-        notes.append("YouTube keeps the video private, as it does until Google has audited the operator's application.")
+        notes.append(
+            gettext_noop("YouTube keeps the video private, as it does until Google has audited the operator's application.")
+        )
     return " ".join(filter(None, notes))
 
 
@@ -255,7 +261,7 @@ def _start_again(progress: Progress) -> Progress:
     Raises Transient after MAX_SESSIONS. A session without its last piece leaves nothing behind.
     """
     if progress.state["sessions"] >= MAX_SESSIONS:
-        raise Transient("YouTube repeatedly ends the upload before it is complete.")
+        raise Transient(gettext_noop("YouTube repeatedly ends the upload before it is complete."))
     return progress.with_next_step("start", {"sessions": progress.state["sessions"]})
 
 
@@ -266,7 +272,7 @@ def _is_last_piece(file: MediaFile, uploaded: UploadProgress) -> bool:
 
 def _check_advance(before: UploadProgress, after: UploadProgress) -> None:
     if after.video_id is None and after.received <= before.received:
-        raise Transient("YouTube keeps nothing of what it is sent.")
+        raise Transient(gettext_noop("YouTube keeps nothing of what it is sent."))
 
 
 def _next_step(content: Content, progress: Progress, state: State, uploaded: UploadProgress) -> Progress:

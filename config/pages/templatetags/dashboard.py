@@ -21,8 +21,8 @@ from django.utils.translation import gettext_lazy as _
 from heroicons.templatetags.heroicons import heroicon_outline
 
 from config.pages.language import format_date, format_us_dollars
+from config.pages.message_templates import translated_message
 from config.pages.navigation import all_dashboard_pages
-from config.pages.sentences import translated_message
 
 register = template.Library()
 register.filter("translated_message", translated_message)  # a stored reason, such as why a delivery failed
