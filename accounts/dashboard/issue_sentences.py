@@ -24,6 +24,7 @@ from accounts.dashboard.issue_nouns import (
 )
 from accounts.dashboard.option_names import option_display_name
 from accounts.platforms.issues import Issue
+from config.pages.message_templates import translated_message
 
 IssueFacts = Mapping[str, Any]
 # Units of text that people call characters; the others count things, such as links, or bytes.
@@ -52,7 +53,7 @@ def issue_sentence(issue: Issue, label: str) -> str:
         return _SENTENCES[issue.code](label, issue.facts)
     if issue.code in _WITHOUT_FACTS:
         return str(_WITHOUT_FACTS[issue.code] % {"platform": label})
-    return _(issue.message)
+    return translated_message(issue.message)
 
 
 def advice_sentence(issue: Issue) -> str:
@@ -73,7 +74,7 @@ def advice_sentence(issue: Issue) -> str:
     if issue.code == "MEDIA_MIXED":
         kept = KIND_PLURALS[facts["kinds"][0]]
         return _("Keep the %(kept)s only, or make a post of each kind.") % {"kept": kept}
-    return _(hint.explanation)
+    return translated_message(hint.explanation)
 
 
 def _kept(facts: IssueFacts) -> str:

@@ -33,11 +33,17 @@ PLATFORM_TEMPLATES = (
     gettext_noop("Bluesky accepts no video of this account now: %(answer)s"),
     gettext_noop("Discord refuses the webhook: %(answer)s"),
     gettext_noop("Facebook lets a page publish %(most)s reels in 24 hours, and the page has published %(number)s."),
+    gettext_noop("Give a whole number of minutes from %(least)s to %(most)s, in steps of %(step)s."),
+    gettext_noop("Give a whole number of minutes from %(least)s to %(most)s."),
     gettext_noop("Google does not let this service use YouTube's API: %(answer)s"),
     gettext_noop("Instagram lets the account publish %(most)s posts in 24 hours, and it has published %(number)s."),
     gettext_noop("LinkedIn does not let this login act for the account: %(answer)s"),
     gettext_noop("LinkedIn does not let this login comment: %(answer)s"),
     gettext_noop("LinkedIn has retired the version of its API that this service uses: %(answer)s"),
+    gettext_noop(
+        "LinkedIn lets this account comment only with the scope %(scope)s, which was not granted. Once the service's "
+        "application at LinkedIn has that scope, connect the account again."
+    ),
     gettext_noop("Pinterest gives this service trial access only: %(answer)s"),
     gettext_noop("Slack accepts files only in channels that the app is a member of: %(answer)s"),
     gettext_noop("Slack does not accept the operator's app as it is set up: %(answer)s"),

@@ -31,10 +31,10 @@ FILE_SCOPES = ("files:write", "files:read")
 SCOPES = ("chat:write", "chat:write.public", "channels:read", "groups:read", *FILE_SCOPES)
 MAX_FILES = 10
 MAX_FILE_BYTES = 1_000_000_000
-NO_FILES_BY_WEBHOOK = (
+NO_FILES_BY_WEBHOOK = gettext_noop(
     "An incoming webhook carries no files. Connect the channel by installing the app in Slack, and post there."
 )
-NO_FILES_GRANTED = "This connection may not upload files. Connect the channel again and allow it at Slack."
+NO_FILES_GRANTED = gettext_noop("This connection may not upload files. Connect the channel again and allow it at Slack.")
 
 CAPABILITIES = Capabilities(
     text=TextRules(max_length=4000, counted_as="characters", count=code_point_length),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,9 +16,11 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS, get_adapter
 from accounts.platforms.thread_option import OPTION_NAME as THREAD
 from posts.dashboard.series_rule import rule_in_words
+from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.dashboard.dashboard import Dashboard, words
-from tests.posts.rows import group_with_target
+from tests.posts.publishing.worker import run_until_idle
+from tests.posts.rows import create, group_with_target
 from workspaces.models import Workspace
 
 HEADINGS = {
@@ -155,3 +158,44 @@ def test_the_options_of_a_post_are_words_of_the_language(
     group.targets.update(account=account, platform=platform, options=options)
     page = dashboard.http.get(dashboard.address("post", group), headers={"Accept-Language": "de"})
     assert shown in words(page)
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "advice"),
+    [
+        ("de", "Die Sandbox lehnt diesen Beitrag ab", "Ändern Sie den Beitrag und senden Sie ihn dann erneut."),
+        ("es", "El sandbox rechaza esta publicación", "Cambie la publicación y envíela de nuevo."),
+    ],
+)
+def test_why_a_platform_refused_a_post_is_said_in_the_language(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, language: str, sentence: str, advice: str
+) -> None:
+    group = create(api, account, text="[sandbox:reject]")
+    run_until_idle()
+
+    page = words(dashboard.http.get(dashboard.address("post", group), headers={"Accept-Language": language}))
+
+    assert sentence in page
+    assert advice in page
+
+
+def test_what_is_wrong_with_the_rule_of_a_series_is_in_german(dashboard: Dashboard, account: ConnectedAccount) -> None:
+    start = {"day": "2027-03-09", "time": "09:00", "timezone": "Europe/Berlin"}
+    entered = {"preview": "1", "key": "k", "text": "Hallo", "accounts": [account.id], **start}
+    rule = {"repeats": "other", "rrule": "FREQ=DAILY;BYMONTH=13", "interval": "1", "ends": "never"}
+    page = dashboard.http.post(dashboard.address("series-new"), entered | rule, headers={"Accept-Language": "de"})
+
+    assert page.status_code == 422
+    assert "Regel: BYMONTH muss Zahlen von 1 bis 12 enthalten." in words(page)
+
+
+def test_why_a_connection_lacks_a_comment_is_in_german(dashboard: Dashboard, workspace: Workspace) -> None:
+    account = AccountFactory.create(
+        workspace=workspace, platform="linkedin", external_id="urn:li:person:1", scopes=["w_member_social"]
+    )
+    hidden = {f"{account.id}-unshown": json.dumps({"first_comment": "Zuerst"})}
+    sent = {"action": "check", "key": "k", "account": account.id, "text": "Hallo", **hidden}
+    page = words(dashboard.http.post(dashboard.address("compose"), sent, headers={"Accept-Language": "de"}))
+
+    assert "LinkedIn lässt dieses Konto nur mit dem Scope w_member_social_feed kommentieren" in page
+    assert "Lassen Sie den ersten Kommentar weg." in page
