@@ -67,7 +67,7 @@ def _nearly_spent(percent: int) -> Exists:
 
 
 def _paying(workspaces: dict[str, Workspace]) -> set[str]:
-    """For nearly spent budgets: return the ids of the workspaces that may spend beyond the free credit, up to their cap."""
+    """Return which of these workspaces may spend beyond their free credit: those that pay, or all if no payment is needed."""
     if not has_payment_processor():
         return set(workspaces)
     now = timezone.now()

@@ -31,7 +31,7 @@ from posts.local_time import start_of_local_day
 from posts.models import PostGroup, PostTarget
 from posts.selectors import groups_prefetching_targets, require_account_and_agent_in_workspace
 from posts.states import GroupStatus, TargetStatus
-from posts.summaries import PostSummary, read_post_summaries_by_sql
+from posts.summaries import PostSummary, read_post_summaries_of_select
 from posts.tags import tag_condition
 from posts.target_times import MAX_SCHEDULE_AHEAD
 
@@ -75,7 +75,7 @@ def scheduled_posts_of_day(
     params = [*map(_stored_time, window), workspace_id, *filters.values()]
     params += [_stored_time(after[0]), after[1]] if after else []
     sql = _page_of_day_sql(tuple(filters), first_page=after is None)
-    rows = read_post_summaries_by_sql(sql, [*params, limit + 1], order="page.scheduled_at, page.id", with_times=False)
+    rows = read_post_summaries_of_select(sql, [*params, limit + 1], order="page.scheduled_at, page.id", with_times=False)
     return build_page_of_read_rows_earliest_first(rows, field="scheduled_at", limit=limit)
 
 

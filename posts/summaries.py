@@ -58,11 +58,11 @@ def fetch_summaries_of_queryset(groups: QuerySet[PostGroup]) -> list[PostSummary
     page, params = groups.values_list(*_GROUP_COLUMNS).query.sql_with_params()
     return [
         each._replace(scheduled_at=shown_scheduled_at_or_none(each.targets))
-        for each in read_post_summaries_by_sql(page, params, order="page.id DESC", with_times=True)
+        for each in read_post_summaries_of_select(page, params, order="page.id DESC", with_times=True)
     ]
 
 
-def read_post_summaries_by_sql(page: str, params: Sequence[Any], *, order: str, with_times: bool) -> list[PostSummary]:
+def read_post_summaries_of_select(page: str, params: Sequence[Any], *, order: str, with_times: bool) -> list[PostSummary]:
     """Read post summaries by an SQL SELECT of post groups (`page`), which is joined with their targets and sorted by `order`.
 
     `with_times`: also read the times of the targets.

@@ -83,7 +83,7 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
         """For subclasses of HttpSendingLoop: save outcomes of attempts, maybe repeatedly; return a result for each."""
         raise NotImplementedError
 
-    def record_attempt_end(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
+    def end_attempt_in_fair_shares(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
         """Free the HttpSendingLoop's slot of a row, because the attempt has ended and its outcome is saved."""
         seconds = outcome.seconds if isinstance(outcome, AttemptOutcome) else None
         self._shares.record_job_end(self.fair_share_key(row), seconds)
@@ -91,7 +91,7 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
     def finish_current_work_and_stop(self, seconds: float) -> None:
         """Stop this HttpSendingLoop: wait up to `seconds` for attempts, save outcomes, cancel and release the rest."""
         if self._thread.is_alive():  # the loop's thread hangs in the database; its leases will expire
-            self._sending.stop()
+            self._sending.cancel_attempts_and_stop()
             return
         deadline = time.monotonic() + seconds
         self._save_finished()
@@ -99,7 +99,7 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
             self._awake.wait(left)
             self._awake.clear()
             self._save_finished()
-        self._sending.stop()
+        self._sending.cancel_attempts_and_stop()
         self._save_finished()
         release_claims([row for key, row in self._in_flight.items() if key not in self._unsaved])
 
@@ -133,4 +133,4 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
             if isinstance(result, Exception):
                 logger.error("The outcome of %s %s cannot be saved.", type(row).__name__, key, exc_info=result)
             del self._in_flight[key], self._unsaved[key]
-            self.record_attempt_end(row, outcome)
+            self.end_attempt_in_fair_shares(row, outcome)

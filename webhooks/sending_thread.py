@@ -50,7 +50,7 @@ class SendingThread:
         """
         return [self._finished.popleft() for _ in range(len(self._finished))]
 
-    def stop(self) -> None:
+    def cancel_attempts_and_stop(self) -> None:
         """Stop the webhook sending thread. Running attempts are cancelled and get no outcome."""
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()

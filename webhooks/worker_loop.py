@@ -45,7 +45,7 @@ class DeliverLoop(HttpSendingLoop[Delivery, AttemptOutcome]):
     def save_outcomes(self, outcomes: Sequence[tuple[Delivery, AttemptOutcome]]) -> Sequence[object]:
         return deliveries.record_outcomes_if_still_claimed(outcomes)
 
-    def record_attempt_end(self, row: Delivery, outcome: AttemptOutcome) -> None:
+    def end_attempt_in_fair_shares(self, row: Delivery, outcome: AttemptOutcome) -> None:
         silent, long = outcome.silent, row.pk in self._long_waits
         self._shares.record_attempt_end(self.fair_share_key(row), outcome.seconds, silent=silent, after_long_wait=long)
         self._long_waits.discard(row.pk)

@@ -59,7 +59,7 @@ class WorkspacePage:
         return ZoneInfo(self.workspace.default_timezone)
 
     @property
-    def may_write(self) -> bool:
+    def may_write_posts(self) -> bool:
         """Return whether this page's signed-in member may write posts and upload files: owners, admins and editors may."""
         return self.caller.has_scope("posts.draft")
 

@@ -50,7 +50,7 @@ def texts_after_first_segment(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def texts_billed_by_platform(capabilities: Capabilities, text: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the texts that a platform bills: those of all posts if it bills each post of a thread, or else the first."""
+    """Return the texts of the posts that a platform bills: all posts of a thread, or only its first."""
     rules = capabilities.thread
     if rules is None or not rules.each_billed:
         return (text,)

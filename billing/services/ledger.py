@@ -47,9 +47,9 @@ class PriceAlreadyReserved(Exception):
 
 @dataclass(frozen=True)
 class CounterCapCheck:
-    """The cap check for an increase of a counter beside the ledger; `first` is the counter with nothing added yet.
+    """Finds which cap stopped the increase of a month's or day's spending or post counter, and raises that cap's error.
 
-    `refuse` raises the error of the cap that the increase exceeds, if it exceeds one.
+    `first` is the counter's row with zeros, used if there is no row yet. `refuse` raises the error of an exceeded cap.
     """
 
     first: models.Model

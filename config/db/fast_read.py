@@ -1,4 +1,4 @@
-"""Runs frequent SQL statements with a faster cursor than that of Django's ORM, which PostgreSQL can prepare."""
+"""Runs frequent SQL statements so that PostgreSQL can prepare them, with a faster cursor than that of Django's ORM."""
 
 from __future__ import annotations
 

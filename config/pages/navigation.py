@@ -60,7 +60,7 @@ class _Page(Protocol):
     workspace: Any
 
     @property
-    def may_write(self) -> bool: ...
+    def may_write_posts(self) -> bool: ...
     def url_of_page(self, name: str) -> str: ...
 
 
@@ -90,7 +90,7 @@ def menu_links(page: _Page) -> list[MenuLink]:
             _shown(entry.count_waiting(page.workspace.id)) if entry.count_waiting else "",
         )
         for entry in all_dashboard_pages()
-        if entry.label and (page.may_write or not entry.for_writers)
+        if entry.label and (page.may_write_posts or not entry.for_writers)
     ]
 
 

@@ -71,7 +71,7 @@ def show_or_save_alt_texts_of_uploads(page: WorkspacePage) -> HttpResponse:
 
     The query string names the uploads.
     """
-    if not page.may_write:
+    if not page.may_write_posts:
         return page.redirect(page.url_of_page("media"))
     ids = page.request.GET.getlist("id")[:MAX_ASSETS_TO_DESCRIBE]
     assets = selectors.assets_by_id(workspace_id=page.workspace.id, ids=ids)

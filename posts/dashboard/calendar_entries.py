@@ -74,7 +74,7 @@ class _EntryRenderer:
 
     def __init__(self, page: WorkspacePage, marks: AccountMarks, characters: int) -> None:
         self._page, self._marks, self._characters = page, marks, characters
-        self._zone, self._may_write = page.zone, page.may_write
+        self._zone, self._may_write = page.zone, page.may_write_posts
         self._posts, self._calendar = page.url_of_page("posts"), page.url_of_page("calendar")
         self._calendar_query = escape(page.request.GET.urlencode())
         self._label = cache(status_in_words)
@@ -132,7 +132,7 @@ def targets_at_moment(targets: Iterable[_Target], moment: datetime | None) -> li
 
 def reason_not_to_move(page: WorkspacePage, status: str, targets: Sequence[TargetMoveColumns]) -> str:
     """Return why a person cannot move the targets of a calendar entry; an empty string if they can be moved."""
-    if not page.may_write:
+    if not page.may_write_posts:
         return str(READ_ONLY_REASON)
     if status in UNFINISHED_GROUP_STATUSES and targets and all(map(is_unattempted_target, targets)):
         return "" if targets[0].scheduled_at else _("It has no time yet. Open it to schedule it.")

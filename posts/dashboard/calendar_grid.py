@@ -33,7 +33,7 @@ class _DayRenderer:
         self._shows_now = view != "month"
         kept = {name: value for name, value in page.request.GET.items() if name not in ("view", "date", "page")}
         self._day_address = escape(f"?{urlencode({**kept, 'view': 'day'})}&date=")
-        self._composer = page.url_of_page("compose") if page.may_write else ""
+        self._composer = page.url_of_page("compose") if page.may_write_posts else ""
         self._in_words = cache(format_date)
         self._today, self._now, self._new_post = _("Today"), _("Now: %(time)s"), _("New post on %(day)s")
         self._more = _('%(count)s more<span class="out-of-sight"> on %(day)s</span>')

@@ -69,7 +69,7 @@ def empty_slots_by_day(
         if (account.id, each.at) not in taken
     ]
     free.sort(key=itemgetter(0, 1))
-    composer, zone = page.url_of_page("compose") if page.may_write else "", page.zone
+    composer, zone = page.url_of_page("compose") if page.may_write_posts else "", page.zone
     by_day: dict[date, list[EmptySlot]] = {}
     for day, slots_of_day in groupby(free, lambda slot: slot[0].astimezone(zone).date()):
         slots = list(slots_of_day)

@@ -75,7 +75,7 @@ def edit_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
-    if not page.may_write:
+    if not page.may_write_posts:
         return page.render("posts/compose_not_allowed.html")
     if page.request.method != "POST":
         return _redirect_to_finished_post(page, group) or Composer.from_request(page, group).render()
@@ -212,7 +212,7 @@ def _slot_to_take(composer: Composer, how: str) -> ChosenSlot | None:
 
 
 def _all_have_times(composer: Composer) -> bool:
-    """Return whether each account that is chosen in the composer has a time of its own or goes into a slot."""
+    """Return whether every account chosen in the composer already has a time: its own, or that of a slot."""
     times = composer.account_times
     return times.valid_times.keys() | times.in_slots >= set(composer.content.account_ids)
 

@@ -191,13 +191,13 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     """
     group = shown.group
     states = [each.target.status for each in shown.targets]
-    editable = page.may_write and group.status in CANCELLABLE_GROUP_STATUSES and not group.was_attempted
+    editable = page.may_write_posts and group.status in CANCELLABLE_GROUP_STATUSES and not group.was_attempted
     retryable = page.may_publish_without_approval and group.status in GROUP_STATUSES_WITH_RETRIES
     unstarted = [each.target for each in shown.targets if is_pending_and_unclaimed(each.target)]
     begins = _begins_soon(group, unstarted)
     runs = group.status == GroupStatus.PUBLISHING and not UNFINISHED_TARGET_STATUSES.isdisjoint(states)
     # The form moves the targets that have no time of their own.
-    movable = page.may_write and any(
+    movable = page.may_write_posts and any(
         is_unattempted_target(each) and each.scheduled_at == group.scheduled_at for each in unstarted
     )
     released = group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING) and group.scheduled_at is not None
@@ -206,7 +206,7 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
         "begins": begins,
         "may_edit": editable,
         "may_review": page.may_manage and group.status == GroupStatus.PENDING_CONFIRMATION,
-        "may_cancel": page.may_write and group.status in UNFINISHED_GROUP_STATUSES and bool(unstarted),
+        "may_cancel": page.may_write_posts and group.status in UNFINISHED_GROUP_STATUSES and bool(unstarted),
         "may_retry": retryable,
         "next_steps": steps_after_failure(shown) if retryable else [],
         "failed": states.count(TargetStatus.FAILED),

@@ -83,14 +83,14 @@ def show_series(page: WorkspacePage, series_id: str) -> HttpResponse:
         accounts=[account for account in accounts if account.id in series.account_ids],
         next_posts=shown_next_posts_of_series(series),
         prices=monthly_prices(series) if series.status == Series.Status.ACTIVE else [],
-        live=page.may_write and series.status != Series.Status.ENDED,
+        live=page.may_write_posts and series.status != Series.Status.ENDED,
     )
 
 
 @workspace_page("GET", "POST", operation="series.create")
 def preview_or_create_series(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that previews a new series and creates it; `post` in its address names a post to repeat."""
-    if not page.may_write:
+    if not page.may_write_posts:
         raise PageRefusal(_("Your role in this workspace does not allow this. Ask an owner or admin."))
     repeated = page.request.GET.get("post", "")
     group = get_post_group_of_workspace(page, repeated) if repeated else None
@@ -128,7 +128,7 @@ def preview_or_create_series(page: WorkspacePage) -> HttpResponse:
 def preview_or_update_series(page: WorkspacePage, series_id: str) -> HttpResponse:
     """Dashboard page that previews changes to a series and saves them."""
     series = _series_of_workspace(page, series_id)
-    if not page.may_write:
+    if not page.may_write_posts:
         raise PageRefusal(_("Your role in this workspace does not allow changing series."))
     if series.status == Series.Status.ENDED:
         raise PageRefusal(_("This series has ended, so it can no longer be changed."))

@@ -61,7 +61,7 @@ class Attempt:
 
     @classmethod
     def for_claimed_target(cls, target: PostTarget, writer: DatabaseWriter) -> Attempt:
-        """Return the attempt to publish a claimed target; if another worker was publishing it, that one counts as dead."""
+        """Return a new Attempt for a target that this worker has claimed; one still `publishing` has lost its worker."""
         return cls(
             target,
             writer,

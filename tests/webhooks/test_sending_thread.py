@@ -33,6 +33,6 @@ def test_outcomes_of_fast_receivers_do_not_wait_for_hanging_ones(monkeypatch: py
             thread.start_attempt(f"fast {number}", DeliveryRequest(fast.url, b"{}", {}))
         assert reported.wait(PATIENCE_SECONDS)
         outcomes = thread.take_finished_outcomes()
-        thread.stop()
+        thread.cancel_attempts_and_stop()
 
     assert sorted(key for key, _ in outcomes) == sorted(f"fast {number}" for number in range(enough))

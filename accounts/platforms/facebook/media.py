@@ -90,7 +90,7 @@ def check_reel_limit_and_open_upload(page: FacebookPageClient, content: Content,
     if kind == "reel" and content.attempt <= MAX_ATTEMPTS_WITH_REEL_CHECK:
         check_reel_limit(page, content.attempt)
     with ERRORS.translating_content_errors(file_name_or_placeholder(file)):
-        answer = graph_client_for_kind(page, kind).post_form(f"/{page.id}/{VIDEO_API_PATHS[kind]}", form)
+        answer = graph_client_for_post_kind(page, kind).post_form(f"/{page.id}/{VIDEO_API_PATHS[kind]}", form)
         opened: dict[str, Any] = {"video": id_of(answer, "video_id"), "sessions": state.get("sessions", 0) + 1}
         if kind == "video":
             opened |= {"session": id_of(answer, "upload_session_id"), **_offsets(answer)}
@@ -135,7 +135,7 @@ def fetch_video_status(page: FacebookPageClient, video_id: str) -> FacebookVideo
     )
 
 
-def graph_client_for_kind(page: FacebookPageClient, kind: PostKind) -> Graph:
+def graph_client_for_post_kind(page: FacebookPageClient, kind: PostKind) -> Graph:
     """Return the client to which a kind of Facebook post uploads its media: ordinary videos have a host of their own."""
     return page.video_graph if kind == "video" else page.graph
 

@@ -46,7 +46,7 @@ def create_post(page: FacebookPageClient, content: Content, progress: Progress) 
     edge, form = _call(content, progress.state)
     with ERRORS.translating_publish_errors(gettext_noop("this post")):
         try:
-            answer = media.graph_client_for_kind(page, kind_of(content)).post_form(f"/{page.id}/{edge}", form)
+            answer = media.graph_client_for_post_kind(page, kind_of(content)).post_form(f"/{page.id}/{edge}", form)
         except GraphError as error:
             if ERRORS.request_may_have_taken_effect(error):
                 raise

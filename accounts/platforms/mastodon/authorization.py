@@ -30,7 +30,7 @@ class MastodonOAuthClient(PlatformOAuthClient):
     revoked_statuses = frozenset({200})
 
     def check_granted_scopes(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Accept every OAuth authorization by a Mastodon server: it grants all scopes or none, and renews no tokens."""
+        """Skip the check of scopes and refresh token: Mastodon grants all scopes or none, and has no refresh tokens."""
 
 
 def register_app_and_begin_oauth(

@@ -122,7 +122,7 @@ def upload_last_part_and_publish(api: Api, content: Content, progress: Progress)
 
 
 def publish_photos(api: Api, content: Content, progress: Progress) -> Progress:
-    """Ask TikTok to publish photos, which TikTok fetches by URL. Raises OutcomeUnknown if TikTok may publish them."""
+    """Ask TikTok to publish photos, which it fetches by URL. Raises OutcomeUnknown if it is unclear whether it will."""
     body = posts.photo_post_request_body(content, comment_disabled=progress.state["comment_disabled"])
     with ERRORS.translating_publish_errors(gettext_noop("the photos")):
         publish_id = _publish_id(api.post("/v2/post/publish/content/init/", json=body))

@@ -184,7 +184,7 @@ def _attached(post: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _text_as_sent(post: Mapping[str, Any]) -> str:
-    """Return an X post's text as it was sent: without HTML escapes, and with the links that X has shortened."""
+    """Return an X post's text as it was sent: HTML escapes undone, and X's short links replaced by the original links."""
     text = html.unescape(str(post.get("text")))
     for url in objects_in(object_or_empty(post.get("entities")).get("urls")):
         short, original = url.get("url"), url.get("expanded_url")

@@ -139,7 +139,7 @@ class ReplayResultSerializer(serializers.Serializer):
 
 @extend_schema_serializer(component_name="ReplayRequestShown")
 class ReplayRequestEchoSerializer(serializers.Serializer):
-    """The copy, in the answer to a dry run, of a request to /ops to send webhook deliveries again."""
+    """The field `request` in a dry run's answer: it repeats the request to /ops to send webhook deliveries again."""
 
     ids = serializers.ListField(child=serializers.CharField(), required=False)
     workspace_id = serializers.CharField(required=False)

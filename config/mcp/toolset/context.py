@@ -106,7 +106,7 @@ def _media(rules: MediaRules) -> str:
 
 
 def _options(schema: Mapping[str, Any]) -> Any:
-    """Return a platform's option schema in short for the MCP tool `context`: the values or the type of each option."""
+    """Shorten the JSON Schema of a platform's options for the MCP tool `context`: each option's values, or its type."""
     if properties := schema.get("properties"):
         return {name: _options(each) for name, each in properties.items()}
     if "enum" in schema:

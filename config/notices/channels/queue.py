@@ -82,7 +82,7 @@ def increment_attempt_counts(messages: Sequence[ChannelMessage]) -> None:
 
 
 def get_or_create_secrets_for_messages(messages: Iterable[ChannelMessage]) -> dict[str, tuple[str, ...]]:
-    """Return the secrets that sign queued notices to webhook receivers, by workspace; missing secrets are created."""
+    """Return, by workspace id, the secrets that sign queued messages to webhook channels; creates missing secrets."""
     channels = [message.channel for message in messages if message.channel.kind == ChannelKind.WEBHOOK]
     return get_or_create_secrets_by_workspace_id(
         channel.workspace_id for channel in channels if channel.workspace.status != WorkspaceStatus.DELETED
