@@ -119,7 +119,7 @@ def workspace_spend_cap_status(*, workspace_id: str, at: datetime) -> SpendCapSt
 
 
 def agent_spend_cap_status(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCapStatus:
-    """Billing query: return the agent's own spend cap and its spending in the UTC month of `at`. Agents have no free credit."""
+    """Billing query: return the agent's own spend cap, and its spending in the UTC month of `at`; agents have no credit."""
     return _spend_cap_of_first(
         caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id), first_day_of_utc_month(at)
     )

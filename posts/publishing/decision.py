@@ -114,9 +114,7 @@ def _worker_died(state: TargetState, fact: AttemptBegins) -> Decision:
     ends_workers = fact.losses >= MAX_WORKER_LOSSES
     exhausted = state.unanswered and not state.attempts_left
     if state.in_doubt and (ends_workers or exhausted or state.retry_safety == "at_most_once"):
-        return decide_to_end_as_unconfirmed(
-            state, "The post may be published: the worker that sent it did not learn the outcome."
-        )
+        return finish_unconfirmed(state, "The post may be published: the worker that sent it did not learn the outcome.")
     if ends_workers or exhausted:
         message = "The worker died in every attempt to prepare this post."
         action = "Report the trace_id to the operator of the service."
@@ -143,7 +141,7 @@ def _step_failed(state: TargetState, error: errors.PlatformError) -> Retry | Fin
         retry_after = getattr(error, "retry_after", None) or 0.0
         return Retry(TargetProblem(code, message, error.suggested_action), retry_after, state.certainty, in_doubt)
     if in_doubt:
-        return decide_to_end_as_unconfirmed(state, error.message)
+        return finish_unconfirmed(state, error.message)
     action = error.suggested_action if final else "The service gave up after its last attempt; retry the post later."
     return _failed(state, TargetProblem(code, error.message, action))
 
@@ -173,13 +171,13 @@ def _failed(state: TargetState, problem: TargetProblem) -> Finish:
     if state.published:
         return _published(replace(state.published, note=problem.message))
     if state.may_already_be_published:
-        return decide_to_end_as_unconfirmed(state, f"{problem.message} An earlier attempt may have been published.")
+        return finish_unconfirmed(state, f"{problem.message} An earlier attempt may have been published.")
     if state.segments:
-        return decide_to_end_as_unconfirmed(state, problem.message, Certainty.SENT)
+        return finish_unconfirmed(state, problem.message, Certainty.SENT)
     return Finish(state.certainty, problem)
 
 
-def decide_to_end_as_unconfirmed(state: TargetState, message: str, certainty: Certainty = Certainty.MAYBE_SENT) -> Finish:
+def finish_unconfirmed(state: TargetState, message: str, certainty: Certainty = Certainty.MAYBE_SENT) -> Finish:
     """Decide that publishing ends unconfirmed: whether the post was published is unknown, or only part of its thread was.
 
     `certainty` is `sent` for a thread whose next segment was certainly not published.

@@ -42,7 +42,7 @@ from config.jobs.database_writer import DatabaseWriter
 from posts.attached_media import AttachedMediaDeleted, media_files_for_adapter
 from posts.models import PostTarget
 from posts.publishing.attempts import LEASE, Attempt
-from posts.publishing.decision import decide, decide_to_end_as_unconfirmed
+from posts.publishing.decision import decide, finish_unconfirmed
 from posts.publishing.decision_types import Decision, Fact, Finish, PostNotFoundInSearch, TakeStep, TokensRenewed
 from posts.publishing.outcomes import (
     ClaimLost,
@@ -253,5 +253,5 @@ def _save_decision(attempt: Attempt, decision: Decision) -> None:
             retry_while_database_down(attempt.writer.call, mark_unconfirmed_as_published, attempt.target, decision)
         else:
             message = "The platform has a matching post, but it belongs to another target."
-            decision = decide_to_end_as_unconfirmed(replace(attempt.state, published=None), message)
+            decision = finish_unconfirmed(replace(attempt.state, published=None), message)
             retry_while_database_down(record_decision, attempt, decision)

@@ -57,18 +57,16 @@ class ClaimLost(Exception):
 def write_step_beginnings_if_claims_valid(attempts: Sequence[Attempt]) -> list[bool]:
     """Write to the rows of targets that attempts begin their next step; returns for each whether its claim is valid.
 
-    A scheduled group becomes publishing with its first target. If another worker has claimed one of the targets meanwhile,
-    the one statement changes nothing, and each attempt gets its own.
+    A scheduled group becomes publishing with its first target, which may be another worker's. If another worker has claimed
+    one of the targets meanwhile, the one statement changes nothing, and each attempt gets its own.
     """
     now = timezone.now()
     groups = {each.target.group_id: each.target.group for each in attempts}.values()
     publishing = {"status": GroupStatus.PUBLISHING, "updated_at": now}
     scheduled = [FencedUpdate(each, publishing, [each.status]) for each in groups if each.status == GroupStatus.SCHEDULED]
     begun = [FencedUpdate(each.target, _step_beginning(each, now), MAY_BEGIN) for each in attempts]
-    # Another worker may have begun another target of the group, so groups may be skipped.
-    if write_all_or_return_failed(
-        [*build_fenced_update_writes(scheduled, may_skip=True), *build_fenced_update_writes(begun)]
-    ):
+    writes = [*build_fenced_update_writes(scheduled, may_skip=True), *build_fenced_update_writes(begun)]
+    if write_all_or_return_failed(writes):
         return [False] if len(attempts) == 1 else [write_step_beginnings_if_claims_valid([each])[0] for each in attempts]
     for update in (*scheduled, *begun):
         update.set_in_memory()

@@ -16,7 +16,7 @@ from accounts.services import reserve_publishing_times
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
-from posts.publishing.decision import MAX_WORKER_LOSSES, decide, decide_to_end_as_unconfirmed
+from posts.publishing.decision import MAX_WORKER_LOSSES, decide, finish_unconfirmed
 from posts.publishing.decision_types import AttemptBegins, Decision, Postpone, TakeStep, TargetProblem
 from posts.series_selectors import must_be_cancelled_after_series_change
 from posts.states import SCHEDULE_MISSED, GroupStatus, TargetStatus
@@ -36,7 +36,7 @@ def preflight_decision(attempt: Attempt) -> Decision | None:
         return Postpone(timezone.now() + WITHDRAWN_POST_DELAY)
     if state.in_doubt and target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."
-        return decide_to_end_as_unconfirmed(state, message)
+        return finish_unconfirmed(state, message)
     if attempt.worker_losses >= MAX_WORKER_LOSSES:
         logger.error("%s ended %s workers and is not tried again.", target.id, attempt.worker_losses)
     ended = decide(state, AttemptBegins(attempt.worker_losses))

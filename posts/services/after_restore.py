@@ -21,7 +21,7 @@ from config.api.trace import start_trace
 from config.jobs.database_writer import DatabaseWriter
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import Attempt, claim_targets
-from posts.publishing.decision import decide_to_end_as_unconfirmed
+from posts.publishing.decision import finish_unconfirmed
 from posts.publishing.decision_types import TargetState
 from posts.publishing.outcomes import record_decision
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
@@ -76,9 +76,7 @@ def mark_possibly_published_unconfirmed(*, stopped_at: datetime, report: Callabl
             state = TargetState(
                 "at_most_once", publishes=True, published=done_so_far.published, segments=len(done_so_far.segments)
             )
-            record_decision(
-                Attempt.for_claimed_target(target, writer), decide_to_end_as_unconfirmed(state, POSSIBLY_PUBLISHED_MESSAGE)
-            )
+            record_decision(Attempt.for_claimed_target(target, writer), finish_unconfirmed(state, POSSIBLY_PUBLISHED_MESSAGE))
         done += len(claimed)
         report(done)
     start_trace()

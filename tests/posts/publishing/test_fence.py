@@ -15,7 +15,7 @@ from billing.models import LedgerEntry
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.attempts import LEASE
-from posts.publishing.decision import decide_to_end_as_unconfirmed
+from posts.publishing.decision import finish_unconfirmed
 from posts.publishing.decision_types import (
     Postpone,
     Retry,
@@ -34,7 +34,7 @@ REFUSED = TargetProblem("PLATFORM_REJECTED", "Stale.", "Nothing.")
 WRITES: list[Callable[[PostTarget], Any]] = [
     lambda target: finish(target, Published("stale", "https://t.me/stale")),
     lambda target: finish(target, REFUSED),
-    lambda target: record(target, decide_to_end_as_unconfirmed(TargetState("at_most_once", publishes=True), "Stale.")),
+    lambda target: record(target, finish_unconfirmed(TargetState("at_most_once", publishes=True), "Stale.")),
     lambda target: record(target, Retry(REFUSED, 0, Certainty.NOT_SENT, unanswered=False)),
     lambda target: record(target, Wait(timezone.now(), Certainty.NOT_SENT)),
     lambda target: await_platform(target, Progress("send")),
