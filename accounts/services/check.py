@@ -68,8 +68,6 @@ def _store_identity(account: ConnectedAccount, identity: Identity) -> None:
     Nothing is stored if the account was disconnected meanwhile.
     """
     picture = avatar_url_from_identity_or_previous(account, identity)
-    # From this time on, the pages of posts that failed before offer to try again instead of to connect the account again.
-    came_back = {"updated_at": timezone.now()} if account.status == ConnectedAccount.Status.NEEDS_REAUTH else {}
     with transaction.atomic():
         connected = _connected_row(account).update(
             handle=identity.handle[:255],
@@ -77,7 +75,6 @@ def _store_identity(account: ConnectedAccount, identity: Identity) -> None:
             avatar_url=picture,
             limits=dict(identity.limits) or account.limits,
             status=ConnectedAccount.Status.ACTIVE,
-            **came_back,
         )
         # Accounts that were connected by a release without avatars have no row.
         if connected and (picture != account.avatar_url or not Avatar.objects.filter(pk=account.pk).exists()):

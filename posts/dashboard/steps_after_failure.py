@@ -53,10 +53,11 @@ def steps_after_failure(shown: ShownGroup) -> list[StepAfterFailure]:
 
 
 def _is_lost(each: ShownTarget) -> bool:
-    """Return whether a failed post target's account must be reconnected; false if that was done since the failure."""
+    """Return whether a failed target\'s account must be connected again; a later connection or check of it ends this."""
     if each.account.status != ConnectedAccount.Status.ACTIVE:
         return True
-    return _code(each) == NEEDS_REAUTH and each.account.updated_at <= each.target.updated_at
+    checked_at = each.account.last_checked_at
+    return _code(each) == NEEDS_REAUTH and (checked_at is None or checked_at <= each.target.updated_at)
 
 
 def _lost_reason(each: ShownTarget) -> str:

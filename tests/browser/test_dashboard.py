@@ -197,7 +197,7 @@ def test_a_lost_account_is_reconnected_from_a_failed_post(open_page: OpenPage, w
     expect(page.get_by_text("Mastodon has to be connected again. Then send the post again.")).to_be_visible()
     way.press(page.get_by_role("link", name="Reconnect Mastodon"))
     way.press(page.get_by_role("button", name="Check now"))
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Active")
+    expect(page.locator("#messages")).to_contain_text("works.")
     page.goto(post)
     expect(page.locator("main .primary")).to_have_text("Try again")
 

@@ -6,6 +6,7 @@ import shlex
 from itertools import pairwise
 from typing import Any
 
+import pytest
 import requests
 from playwright.sync_api import Page, expect
 
@@ -15,6 +16,7 @@ from tests.browser.service import Service
 from tests.browser.ways_of_use import MOUSE, NO_SCRIPTS, TOUCH, WayOfUse, in_every_way
 
 
+@pytest.mark.usefixtures("owner")  # uses the printed link, which a new one would replace
 @in_every_way
 def test_an_agent_is_created_and_claimed_and_its_post_approved(
     open_page: OpenPage, service: Service, checker: PageChecker, way: WayOfUse
@@ -62,6 +64,7 @@ def copied_command(page: Page, way: WayOfUse) -> str:
         expect(copy).not_to_be_visible()
         return page.locator("#claim").inner_text()
     way.press(copy)
+    expect(page.get_by_role("button", name="Copied").first).to_be_visible()
     return str(page.evaluate("navigator.clipboard.readText()"))
 
 

@@ -98,7 +98,7 @@ def test_a_reconnected_account_is_tried_again(
 ) -> None:
     group = create_failed(api, clock, account, texts=["[sandbox:reauth]"])
     assert f'href="{dashboard.address("accounts")}/{account.id}"' in dashboard.get("post", group).content.decode()
-    ConnectedAccount.objects.update(updated_at=datetime.now(UTC) + timedelta(seconds=1))  # as connecting it does
+    ConnectedAccount.objects.update(last_checked_at=datetime.now(UTC) + timedelta(seconds=1))  # as connecting it does
 
     assert steps(dashboard.get("post", group)) == [("primary", "Try again")]
     assert dashboard.post("post-retry", group).status_code == 303
