@@ -188,6 +188,7 @@ def test_a_post_is_scheduled_rescheduled_and_cancelled(open_page: OpenPage, work
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
 
 
+@pytest.mark.usefixtures("owner")  # uses the printed link, which a new one would replace
 def test_a_post_is_published_with_the_keyboard_alone(open_page: OpenPage, service: Service) -> None:
     page = open_page(service.new_sign_in_link(), signed_in=False)
     to_demo_workspace(page)
