@@ -56,7 +56,7 @@ def agent_with_key_and_last_use(*, caller: Caller, workspace_id: str, agent_id: 
 def active_agents_of_client(
     *, caller: Caller, workspace_id: str, client: OAuthClient, scope: str | None = None
 ) -> list[Agent]:
-    """Agent query: return the latest active agents that an OAuth client acts or acted as, with their OAuth grants.
+    """Agent query: return an OAuth client's active agents with their grants, even ended ones; the newest grants first.
 
     Raises NotFound, ScopeMissing, and WorkspacePaused if a scope is required.
     """

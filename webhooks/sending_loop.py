@@ -69,7 +69,7 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
         raise NotImplementedError
 
     def fair_share_key(self, row: Row) -> str:
-        """For subclasses of HttpSendingLoop: return the key, such as a workspace's id, of a row's fair share."""
+        """For subclasses: return the key, such as a workspace's id, by which a due row's running requests are limited."""
         raise NotImplementedError
 
     def build_request_preparer(self, rows: Sequence[Row]) -> Callable[[Row], DeliveryRequest | AttemptOutcome | Outcome]:

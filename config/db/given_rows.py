@@ -34,7 +34,7 @@ class GivenRowsTable:
         self._for_document = [_conversion(field, document=True) for field in fields]
 
     def sql(self, count: int) -> str:
-        """Return the SQL of this table of given rows, for `count` rows; its parameters are `parameters(rows)`."""
+        """Return the SQL of the common table expression with `count` given rows; `parameters(rows)` returns its values."""
         if sends_rows_as_json(count):
             types = (field.db_type(connection) for field in self._fields)
             columns = ", ".join(f"{name} {kind}" for name, kind in zip(self.names, types, strict=True))

@@ -27,7 +27,7 @@ def needs_approval_if_moved(page: WorkspacePage, group: PostGroup) -> bool:
     return page.caller.needs_approval and group.status != GroupStatus.DRAFT
 
 
-def moved_back_message(page: WorkspacePage, group: PostGroup) -> str:
+def move_undone_message(page: WorkspacePage, group: PostGroup) -> str:
     """Return the message that a move was undone: the post has its former time, and whether it needs approval for it."""
     return moved_message_with_approval_count(
         _("Undone: the post has its former time again."), count_needing_approval_if_moved(page, [group]), 1

@@ -56,7 +56,7 @@ class TargetCheckAndPreview:
         return _("bytes") if self._counts_bytes else _("characters")
 
     @property
-    def remaining_length_unit(self) -> str:
+    def words_after_remaining_length(self) -> str:
         """Return the words after the remaining length of the account's text: characters left, or bytes left."""
         return _("bytes left") if self._counts_bytes else _("characters left")
 

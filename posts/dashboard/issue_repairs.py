@@ -39,7 +39,8 @@ def repairs_of_issue(issue: Issue, pictures: Sequence[ShownAsset]) -> list[Issue
     """Return the repairs of a validation issue that the composer offers; `pictures` are the post's attached media."""
     if issue.repair_hint is None:
         return []
-    return _REPAIRS_BY_CODE.get(issue.code, _suggested_repair)(issue, pictures)
+    repairs = _REPAIRS_BY_CODE.get(issue.code, _suggested_repair)(issue, pictures)
+    return repairs or _remove_file(issue, pictures)
 
 
 def find_repair(issues: Sequence[Issue], pictures: Sequence[ShownAsset], name: str) -> tuple[Issue, IssueRepair] | None:
@@ -91,6 +92,19 @@ def _convert_picture(issue: Issue, pictures: Sequence[ShownAsset]) -> list[Issue
             " ".join([_("A new file is made; the one in the library stays as it is."), white]).strip(),
         )
     ]
+
+
+def _remove_file(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
+    """Return the repair that removes a file with an error which nothing else repairs here, or the last of too large files.
+
+    What a person can do with the file elsewhere, such as convert a video, is its note.
+    """
+    place = ATTACHED_FILE.fullmatch(issue.field)
+    if issue.severity != "error" or not (place or issue.code == "MEDIA_TOO_LARGE"):
+        return []
+    index, label = (int(place[1]), _("Remove this file")) if place else (len(pictures) - 1, _("Remove the last file"))
+    change = partial(ComposerContent.remove_media_at, places=[index])
+    return [_repair(issue, label, change, pictures[index].media_id, note=advice_sentence(issue))]
 
 
 def _keep_fewer_media(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:

@@ -26,7 +26,7 @@ from posts import services
 from posts.content import PostEdit, PostInput
 from posts.dashboard.approval_words import (
     count_needing_approval_if_moved,
-    moved_back_message,
+    move_undone_message,
     moved_message_with_approval_count,
     needs_approval_if_moved,
 )
@@ -138,7 +138,7 @@ def _restore_queue(page: WorkspacePage, offer: UndoOffer) -> HttpResponse:
         raise PageRefusal(_("A post was changed since, or its slot was taken. This can no longer be undone.")) from error
     groups = [change.after for change in plan.changes]
     if len(groups) == 1:
-        return page.success_redirect_back(moved_back_message(page, groups[0]))
+        return page.success_redirect_back(move_undone_message(page, groups[0]))
     words = _("Undone: the posts have their former times again.")
     return page.success_redirect_back(
         moved_message_with_approval_count(words, count_needing_approval_if_moved(page, groups), len(groups))
@@ -182,12 +182,12 @@ def _await_approval_again(page: WorkspacePage, group: PostGroup, offer: UndoOffe
 def _back_to_former_time(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     edit = PostEdit(scheduled_at=offer.moment)
     services.update_post(caller=page.caller, post_group_id=group.id, content_version=offer.version, edit=edit)
-    return page.success_redirect(moved_back_message(page, group), "post", post_group_id=group.id)
+    return page.success_redirect(move_undone_message(page, group), "post", post_group_id=group.id)
 
 
 def _move_entry_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> HttpResponse:
     _move_targets_back(page, group, offer)
-    return page.success_redirect_back(moved_back_message(page, group))
+    return page.success_redirect_back(move_undone_message(page, group))
 
 
 def _move_targets_back(page: WorkspacePage, group: PostGroup, offer: UndoOffer) -> None:

@@ -1,4 +1,4 @@
-"""Parts of the plans that change a stored post group: which of its targets may still be stopped, and how they stop."""
+"""What all changes of a stored post share: finding its targets that are not being sent yet, and withdrawing them."""
 
 from __future__ import annotations
 

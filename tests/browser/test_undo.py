@@ -1,4 +1,4 @@
-"""Undo in a browser: with the mouse, with the keyboard alone, without scripts, and after the ten seconds."""
+"""Undo in a browser: with the mouse, the keyboard alone, by touch, without scripts, and after the ten seconds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
 from tests.browser.test_composer import compose, expect_published
-from tests.browser.ways_of_use import tab_to_and_press
+from tests.browser.ways_of_use import WayOfUse, in_every_way, tab_to_and_press
 
 
 def test_publishing_is_undone_with_the_mouse(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
@@ -111,13 +111,14 @@ def test_sending_a_failed_post_again_is_undone(open_page: OpenPage, workspace: W
     assert workspace.call("GET", f"/posts/{post['id']}")["post_group"]["targets"][0]["attempts"] == 2
 
 
-def test_deleting_an_agents_draft_is_undone_with_the_keyboard(open_page: OpenPage, workspace: Workspace) -> None:
+@in_every_way
+def test_deleting_an_agents_draft_is_undone(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
     _, key = workspace.new_agent("Tidy agent")
     draft = workspace.post("Mine to keep", workspace.account("mastodon"), token=key, draft=True)
-    page = open_page(f"/dashboard/workspaces/{workspace.id}/posts/{draft['id']}", java_script_enabled=False)
-    tab_to_and_press(page.get_by_role("button", name="Delete the draft"), "Enter")
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/posts/{draft['id']}", **way.options)
+    way.press(page.get_by_role("button", name="Delete the draft"))
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
-    tab_to_and_press(page.get_by_role("button", name="Undo", exact=True), "Enter")
+    way.press(page.get_by_role("button", name="Undo", exact=True))
 
     expect(page.locator("#messages")).to_contain_text("Undone. The draft is back.")
     again = workspace.call("GET", f"/posts/{draft['id']}", token=key)["post_group"]

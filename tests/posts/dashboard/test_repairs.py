@@ -270,19 +270,24 @@ def test_a_conversion_that_fails_says_why(dashboard: Dashboard, workspace: Works
     assert fields(page, "media") == [drawing.id]
 
 
-def test_videos_moving_gifs_and_files_that_are_too_large_together_are_only_advised_about(
-    dashboard: Dashboard, workspace: Workspace
-) -> None:
-    x, discord = (AccountFactory(workspace=workspace, platform=name) for name in ("x", "discord"))
+def test_a_video_that_cannot_be_converted_is_removed(dashboard: Dashboard, workspace: Workspace) -> None:
+    x = AccountFactory(workspace=workspace, platform="x")
     film = MediaAssetFactory(workspace=workspace, kind="video", mime_type="video/webm", size_bytes=10**10)
-    gif = MediaAssetFactory(workspace=workspace, kind="gif", mime_type="image/gif", size_bytes=10**8)
-    pictures = [MediaAssetFactory(workspace=workspace, size_bytes=9_000_000) for _ in range(4)]
 
-    assert repairs_on(dashboard.compose("check", x, media=[film.id])) == {}
-    assert repairs_on(dashboard.compose("check", x, media=[gif.id])) == {}
-    together = dashboard.compose("check", discord, media=[each.id for each in pictures])
-    assert "Compress them to" in words(together)
-    assert repairs_on(together) == {}
+    page = press(dashboard, "Remove this file", x, text="Rye", media=[film.id])
+
+    assert fields(page, "media") == []
+    assert "Valid for this account." in words(page)
+
+
+def test_of_files_that_are_too_large_together_the_last_is_removed(dashboard: Dashboard, workspace: Workspace) -> None:
+    discord = AccountFactory(workspace=workspace, platform="discord")
+    ids = [MediaAssetFactory(workspace=workspace, size_bytes=9_000_000).id for _ in range(4)]
+
+    assert "Compress them to" in words(dashboard.compose("check", discord, media=ids))
+    page = press(dashboard, "Remove the last file", discord, media=ids)
+
+    assert fields(page, "media") == ids[:3]
 
 
 def test_a_picture_of_another_workspace_is_not_converted(dashboard: Dashboard, workspace: Workspace) -> None:
