@@ -11,7 +11,7 @@ from functools import cache
 
 from django.utils.translation import gettext, gettext_noop
 
-from config.pages.platform_message_templates import OWN_WORDS, PLATFORM_TEMPLATES, TEMPLATES_AROUND_MESSAGES
+from config.pages.platform_message_templates import NO_REASON, OWN_WORDS, PLATFORM_TEMPLATES, TEMPLATES_AROUND_MESSAGES
 
 TEMPLATES = (
     *TEMPLATES_AROUND_MESSAGES,
@@ -151,7 +151,9 @@ def _with_translated_values(message: str) -> str:
 
 
 def _translated_value(name: str, value: str) -> str:
-    return value if name in _WRITTEN_BY_OTHERS and value not in OWN_WORDS else translated_message(value)
+    if name not in _WRITTEN_BY_OTHERS or value in OWN_WORDS:
+        return translated_message(value)
+    return value.replace(NO_REASON, gettext(NO_REASON))  # such as "400 no reason given"
 
 
 @cache

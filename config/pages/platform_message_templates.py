@@ -130,6 +130,7 @@ PLATFORM_MESSAGES_WITHOUT_VALUES = (
     gettext_noop("the profile's threads"),
 )
 # What a message has in the place of a platform's name or answer if the words are the service's own; others stay unchanged.
+NO_REASON = gettext_noop("no reason given")
 OWN_WORDS = frozenset(
     {
         gettext_noop("Bluesky's video service"),
@@ -138,6 +139,6 @@ OWN_WORDS = frozenset(
         gettext_noop("The account's server"),
         gettext_noop("The server"),
         gettext_noop("The thumbnail's address"),
-        gettext_noop("no reason given"),
+        NO_REASON,
     }
 )

@@ -160,6 +160,7 @@ def test_a_message_around_another_is_translated_with_it_except_for_the_words_of_
         "The account's server answered 503: no reason given",
         "X does not accept the alt text of cat.png: too long",
         "Threads does not accept this video: Not found.",
+        "Bluesky does not accept this post: 400 no reason given",
     )
 
     with override("de"):
@@ -171,6 +172,7 @@ def test_a_message_around_another_is_translated_with_it_except_for_the_words_of_
         "Der Server des Kontos hat mit 503 geantwortet: ohne Angabe von Gründen",
         "X akzeptiert den Alternativtext von cat.png nicht: too long",
         "Threads akzeptiert dieses Video nicht: Not found.",
+        "Bluesky akzeptiert diesen Beitrag nicht: 400 ohne Angabe von Gründen",
     ]
 
 
