@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import time_machine
@@ -12,9 +13,13 @@ from pytest_django import Settings
 from accounts.models import ConnectedAccount
 from accounts.platforms import registry
 from accounts.platforms.bluesky.adapter import Bluesky
+from accounts.platforms.errors import ContentRejected
+from accounts.platforms.types import Content, Published
+from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.fakes.bluesky import FakeBluesky
-from tests.posts.rows import NOON
+from tests.posts.publishing.worker import run_until_idle
+from tests.posts.rows import NOON, create, read
 from tests.posts.scripted_platform import ScriptedPlatform, find_nothing, publish_content
 from workspaces.models import Workspace
 
@@ -86,6 +91,26 @@ def verifiable(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch
 def telegram_account(workspace: Workspace, scripted: type[ScriptedPlatform]) -> ConnectedAccount:
     """A real (not sandbox) account on the scripted platform."""
     return AccountFactory(workspace=workspace, platform="telegram", sandbox=False)
+
+
+@pytest.fixture
+def rejected(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    clock: time_machine.Traveller,
+    monkeypatch: pytest.MonkeyPatch,
+) -> dict[str, Any]:
+    """A post whose only, real target was rejected; the next attempt would succeed."""
+    with monkeypatch.context() as patch:
+        patch.setattr(scripted, "send", staticmethod(reject))
+        group = create(api, telegram_account)
+        run_until_idle()
+    return read(api, group)
+
+
+def reject(content: Content) -> Published:
+    raise ContentRejected("No.")
 
 
 def _forget_platforms() -> None:

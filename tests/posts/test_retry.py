@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import ContentRejected
-from accounts.platforms.types import Content, Published
 from auditlog.models import AuditEntry
 from billing import selectors as billing
 from billing.models import DayCounter, MonthCounter
@@ -32,31 +30,11 @@ def statuses(group: dict[str, Any]) -> list[str]:
     return [target["status"] for target in group["targets"]]
 
 
-def reject(content: Content) -> Published:
-    raise ContentRejected("No.")
-
-
 @pytest.fixture
 def mixed(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> dict[str, Any]:
     """A group with one failed, one published and one unconfirmed target."""
     made = create(api, *accounts, texts=["[sandbox:reject]", "Hello", "[sandbox:unknown]"])
     run_until_idle()
-    return read(api, made)
-
-
-@pytest.fixture
-def rejected(
-    api: ApiClient,
-    telegram_account: ConnectedAccount,
-    scripted: type[ScriptedPlatform],
-    clock: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> dict[str, Any]:
-    """A group whose only, real target was rejected; the next attempt would succeed."""
-    with monkeypatch.context() as patch:
-        patch.setattr(scripted, "send", staticmethod(reject))
-        made = create(api, telegram_account)
-        run_until_idle()
     return read(api, made)
 
 

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import ContentRejected
-from accounts.platforms.types import Content, Published
 from auditlog.models import AuditEntry
 from billing import selectors as billing
 from billing.models import LedgerEntry, MonthCounter
@@ -25,10 +23,6 @@ from tests.posts.scripted_platform import ScriptedPlatform
 TOO_LATE = "This can no longer be undone."
 
 
-def refuse(content: Content) -> Published:
-    raise ContentRejected("No.")
-
-
 def rows() -> list[dict[str, Any]]:
     """All targets as they are stored, without the fence, which every change raises."""
     return [
@@ -42,20 +36,10 @@ def retry(dashboard: Dashboard, group: dict[str, Any], **form: Any) -> str:
 
 
 @pytest.fixture
-def rejected(
-    api: ApiClient,
-    telegram_account: ConnectedAccount,
-    scripted: type[ScriptedPlatform],
-    clock: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> dict[str, Any]:
-    """A post whose only, real target was rejected; the next attempt would succeed."""
-    with monkeypatch.context() as patch:
-        patch.setattr(scripted, "send", staticmethod(refuse))
-        group = create(api, telegram_account)
-        run_until_idle()
+def rejected(rejected: dict[str, Any], clock: Any) -> dict[str, Any]:
+    """A post that was rejected a minute ago; the next attempt would succeed."""
     clock.shift(60)
-    return read(api, group)
+    return rejected
 
 
 def test_a_retry_that_is_undone_leaves_the_failure(
