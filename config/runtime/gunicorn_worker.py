@@ -16,6 +16,7 @@ from __future__ import annotations
 import select
 import selectors
 import socket
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,7 +24,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.module_loading import import_string
 from gunicorn.http.errors import ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName, ParseException
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
 
@@ -35,7 +35,7 @@ from config.runtime.connection import ClientSpeedMeter, Connection, UploadSlots,
 
 READ_SECONDS = env.int("WEB_READ_SECONDS", default=30)
 LEAST_BYTES_PER_SECOND = env.int("WEB_LEAST_BYTES_PER_SECOND", default=32_768)
-STOP_WAITING_FUNCTION = "posts.services.wait.end_waits_at_shutdown"
+STOP_WAITING_MODULE, STOP_WAITING_FUNCTION = "posts.services.wait", "end_waits_at_shutdown"
 SERVER_ERRORS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)
 SMALL_BODY_SECONDS = 0.2
 # A client that is refused while it sends may miss the answer if the connection closes at once.
@@ -255,8 +255,9 @@ class BufferedThreadWorker(ThreadWorker):
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """Handle SIGTERM in the gunicorn worker: finish the running requests, without waiting further for posts' results."""
-        with suppress(Exception):  # the application may not be loaded yet
-            import_string(STOP_WAITING_FUNCTION)()  # by name: gunicorn loads this class before the application
+        # Importing here would break the imports of a worker that is still loading the application.
+        if end_waits := getattr(sys.modules.get(STOP_WAITING_MODULE), STOP_WAITING_FUNCTION, None):
+            end_waits()
         super().handle_exit(sig, frame)
 
     def set_accept_enabled(self, enabled: bool) -> None:

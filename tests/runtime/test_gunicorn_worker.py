@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -147,6 +149,28 @@ def test_a_stopping_server_refuses_new_connections_and_finishes_its_requests() -
             begun.sendall(b"done")
             answer = b"".join(iter(lambda: begun.recv(65536), b""))
             assert answer.endswith(b"\r\n\r\ndone")
+        assert server.wait(BOUND_SECONDS) == 0
+    finally:
+        server.kill()
+        server.wait()
+
+
+def application_stopped_while_it_loads() -> Callable[..., Iterable[bytes]]:
+    """Load a WSGI application in a gunicorn worker that gets SIGTERM meanwhile, and then stop the whole server."""
+    before = set(sys.modules)
+    signal.raise_signal(signal.SIGTERM)
+    os.kill(os.getppid(), signal.SIGTERM)
+    if loaded := set(sys.modules) - before:
+        raise RuntimeError(f"The signal handler imported {sorted(loaded)}.")
+    return patient_application
+
+
+def test_a_worker_stopped_while_it_loads_the_application_ends_cleanly() -> None:
+    """An import that interrupts another one can break both; the worker then fails, and gunicorn drops all requests."""
+    application = f"{__name__}:application_stopped_while_it_loads()"
+    flags = ["-c", "python:config.gunicorn", "--bind", "127.0.0.1:0", "--workers", "1"]
+    server = subprocess.Popen([sys.executable, "-m", "gunicorn", application, *flags], stderr=subprocess.DEVNULL)
+    try:
         assert server.wait(BOUND_SECONDS) == 0
     finally:
         server.kill()
