@@ -44,7 +44,7 @@ class WorkspaceStatus(TextChoices):
 
 @dataclass(frozen=True)
 class MemberAccess:
-    """What a caller who is a user may access: the role in the workspace, and the workspace's status and retention tier."""
+    """A user's access to a workspace: the user's role there, and the status and retention tier of the workspace."""
 
     role: str  # owner, admin, editor or member
     workspace_status: str
@@ -233,7 +233,7 @@ def require_role(caller: Caller, workspace_id: str, *roles: str, write: bool = T
 
 
 def check_account_allowlist(caller: Caller, account_ids: Iterable[str]) -> None:
-    """Check the caller: raise AccountNotAllowed if it is an agent whose allowlist lacks one of the connected accounts."""
+    """Raise AccountNotAllowed if the caller is an agent that may not use all of these connected accounts."""
     if caller.account_allowlist is not None and not set(account_ids) <= set(caller.account_allowlist):
         raise errors.AccountNotAllowed()
 

@@ -49,7 +49,7 @@ def read_plan_hash_header(declared: Operation, request: Request) -> str | None:
 
 
 def dry_run_response_body(declared: Operation, preview: DryRunReply) -> dict[str, Any]:
-    """Return the JSON data of the answer to a dry run of the operation."""
+    """Return the JSON body of the response to a dry run: the request, the plan hash, and what the operation would do."""
     if declared.preview is None or preview.plan_hash is None:
         raise TypeError(f"{declared.name} declares no preview, or its service has checked no plan.")
     body = {

@@ -171,7 +171,7 @@ class PlanChanged(ApiError):
         self.plan_body: dict[str, Any] | None = None  # the same, as the API shows it
 
     def response_body(self) -> dict[str, Any]:
-        """Return the JSON body of the API error, with the new plan if there is one."""
+        """Return the JSON body of the error PLAN_CHANGED, with the new plan if a stored plan was to be committed."""
         return super().response_body() | ({} if self.plan_body is None else {"plan": self.plan_body})
 
 

@@ -89,7 +89,7 @@ def run_or_replay_in_transaction(
 
 
 def run_self_storing_or_replay(keyed: KeyedRequest, work: Callable[[], Any]) -> Any:
-    """Run a request that stores the answer for its Idempotency-Key itself, or return the stored record of the key.
+    """Run a request that stores its response itself; if its Idempotency-Key was used before, return the stored record.
 
     A request whose key is in use fails at its writes, or earlier because of what the first request has written, and then
     returns the record of that. So requests with a new key need no query for it. Raises IdempotencyInProgress as
@@ -106,7 +106,7 @@ def run_self_storing_or_replay(keyed: KeyedRequest, work: Callable[[], Any]) -> 
 
 
 def build_stored_answer_write(keyed: KeyedRequest, answer: StoredAnswer) -> Write:
-    """Return the write that stores the answer for an Idempotency-Key; it fails if another request uses the key."""
+    """Return the Write that stores the response for an Idempotency-Key; it fails if another request uses the key."""
     now = timezone.now()
     record = IdempotencyRecord(
         id=keyed.record_id,

@@ -58,7 +58,7 @@ class IncomingBody:
         return self.is_complete or self.is_too_long or self.fault is not None
 
     def feed(self, data: bytes) -> bytes:
-        """Store received bytes of an incoming body, and return bytes after its end; set `fault` if the body is invalid."""
+        """Store received bytes of an incoming body and return the bytes after the body; an invalid body sets `fault`."""
         try:
             if self._chunks:
                 content, rest = self._chunks.decode(data)

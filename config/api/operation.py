@@ -190,7 +190,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
 
 
 def _require_scope(caller: Caller, declared: Operation) -> None:
-    """Check that the calling API key or agent has an operation's scope before it runs; users are checked later."""
+    """Check, before an API operation runs, that the API key or agent has its scope; the scopes of users are checked later."""
     if not caller.is_user and caller.kind != "claim":
         require_scope(caller, declared.access.scope)
 
@@ -228,7 +228,7 @@ def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
 
 
 def _replay_despite_invalid_input(call: Call, key: str | None, spool: UploadTempFiles) -> HttpResponse | None:
-    """Answer an operation's request with invalid input by the response stored for its Idempotency-Key, if any.
+    """Return the response stored for an Idempotency-Key when its request is repeated with invalid input, if there is one.
 
     None if no answer is stored, if the request is a dry run, or if the caller may not read the answer; the request then
     fails with the validation error. `call.data` is not validated.

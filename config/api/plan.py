@@ -1,4 +1,4 @@
-"""Plans of operations: what a request would change, as a value with a hash. Dry runs show the hash, and real calls check it.
+"""Plans of API operations: what a request would change, with a hash that dry runs show and real calls check.
 
 A service makes its plan, calls `accept_plan`, and then writes what the plan says, or nothing in a dry run. Both ways run the
 same code up to the write.
@@ -43,7 +43,7 @@ class ResourcePlan:
 
 @dataclass
 class PlanOfRequest:
-    """The ResourcePlan of the current request, once its service has made it, and the hash that the caller expects, if any."""
+    """The plan of the current request, once its service has made one, and the plan hash that the caller expects, if any."""
 
     expected_hash: str | None = None
     plan: ResourcePlan | None = None

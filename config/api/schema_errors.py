@@ -135,7 +135,7 @@ def _example_body(cls: type[ApiError]) -> dict[str, Any]:
 
 
 def _classes(base: type[ApiError] = ApiError) -> dict[str, type[ApiError]]:
-    """Return, for the errors in the OpenAPI schema, all subclasses of an API error class by error code."""
+    """Return all subclasses of an API error class by error code, for the errors in the OpenAPI schema."""
     found: dict[str, type[ApiError]] = {}
     for child in base.__subclasses__():
         found |= {**_classes(child), child.code: child}

@@ -12,7 +12,7 @@ _current: ContextVar[str] = ContextVar("trace_id", default="")
 
 
 class TraceActor(Protocol):
-    """The caller of a traced request, as log lines show it; Caller implements this protocol."""
+    """The protocol by which log lines name the caller of a traced request; the class Caller implements it."""
 
     actor_id: str
     workspace_id: str | None

@@ -49,7 +49,7 @@ class OperationViewSet(ViewSet):
         return all(operation and operation.access.public for operation in operations)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Let the OperationViewSet answer errors in JSON even if the client accepts only the operation's other types."""
+        """Choose a response's media type; errors are JSON even if the client accepts only another type of the operation."""
         if request.META.get("HTTP_ACCEPT", "*/*") in ("*/*", "application/json"):  # of most clients, which accept JSON
             return _JSON, _JSON.media_type
         others = self.declared_operation.media_types if self.declared_operation else ()

@@ -27,6 +27,6 @@ class OperatorAdminConfig(SimpleAdminConfig):
 
 
 def _check_admin(**options: Any) -> list[checks.CheckMessage]:
-    """Run Django's checks of the admin, once its tables are registered."""
+    """Register the tables of the admin, then run Django's system checks of the admin."""
     admin.autodiscover()
     return [*check_dependencies(**options), *check_admin_app(**options)]

@@ -190,7 +190,7 @@ def _platforms(name: str) -> Iterator[Finding]:
 
 
 def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
-    """For doctor: return (set, missing) pairs of settings of platforms with only one of CLIENT_ID and CLIENT_SECRET."""
+    """Return (set, missing) for each CLIENT_ID or CLIENT_SECRET of a platform that is set without the other, for doctor."""
     given = {name for name, value in settings.PLATFORM_SETTINGS.items() if value}
     ours = (name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_APPLICATION_SUFFIXES))
     applications = sorted({name.rpartition("_CLIENT_")[0] for name in ours})

@@ -63,7 +63,7 @@ def late_targets(now: datetime) -> list[LatePost]:
 
 
 def _late(targets: QuerySet[PostTarget], now: datetime) -> list[PostTarget]:
-    """Return those post targets that are late by a minute or more, the most overdue first."""
+    """Return the post targets of a queryset that are late by a minute or more, the most overdue first."""
     rows = targets.annotate(own_time=Coalesce("scheduled_at", "group__updated_at")).filter(own_time__lte=now - LATE_AFTER)
     rows = rows.select_related("group__workspace", "account").order_by("own_time")
     return list(rows.defer("progress", "text", "group__text", "account__credentials", "account__tokens")[:MAX_SHOWN])

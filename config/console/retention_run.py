@@ -46,7 +46,7 @@ class RetentionReport:
 
 
 def _report_nothing(line: str) -> None:
-    """The default `report` function of a retention run: it ignores the line about the progress."""
+    """Ignore a line about the progress of a retention run (the default of its argument `report`)."""
 
 
 def retention_rules() -> list[RetentionRule]:

@@ -65,7 +65,7 @@ def _csv(statement: Any) -> StreamingHttpResponse:
 
 
 def _propose(request: HttpRequest, workspace: Workspace, month: date, entered: dict[str, Any]) -> bool:
-    """Propose the correction that the statement's form asks for; return False with a message if it is refused."""
+    """Propose the correction that an operator entered for a billing month; if it is refused, show why and return False."""
     if not request.user.has_perm("billing.change_correction"):
         raise PermissionDenied
     cents = -entered["cents"] if entered["kind"] == "credit" else entered["cents"]

@@ -74,48 +74,48 @@ def service_status() -> dict[str, Any]:
 
 
 def queue_statuses(now: datetime) -> list[QueueStatus]:
-    """Return the status of every queue of background jobs, for the status of the service."""
+    """Return the status of every queue of background jobs, as a part of the service's status."""
     beats = last_heartbeats_by_name()
     return [_queue(duty, now, beats.get(duty)) for duty in QUEUE_MODELS]
 
 
 def longest_overdue_seconds(duty: str, now: datetime) -> float:
-    """Return how many seconds the oldest due row of a queue has waited, for the service's status; 0 if none is due."""
+    """Return how many seconds the oldest due row of a job queue has waited, for the service's status; 0 if none is due."""
     return _seconds_late(_oldest(duty, now), now)
 
 
 def last_heartbeats_by_name() -> dict[str, datetime]:
-    """Return for the service's status when each background loop, Celery beat and retention had their last heartbeat."""
+    """Return the time of the last heartbeat of each background loop, Celery beat and retention, for the service's status."""
     return dict(Heartbeat.objects.values_list("duty", "beat_at"))
 
 
 def is_heartbeat_recent(beat_at: datetime | None, now: datetime, within: timedelta = ALIVE_WITHIN) -> bool:
-    """Return for the service's status whether a loop is alive, by its last heartbeat `beat_at` (None if it never ran)."""
+    """Return whether the last heartbeat of a loop is recent, for the service's status; False if the loop never ran."""
     return beat_at is not None and now - beat_at < within
 
 
 def record_heartbeat(duty: str) -> None:
-    """Store for the service's status that the background loop named `duty` has run just now."""
+    """Record that the background loop named `duty` has run just now, for the service's status."""
     Heartbeat.objects.update_or_create(duty=duty, defaults={"beat_at": timezone.now()})
 
 
 def dead_webhook_delivery_count() -> int:
-    """Return for the service's status how many webhook deliveries of all workspaces were given up."""
+    """Return the number of webhook deliveries of all workspaces that were given up, for the service's status."""
     return Delivery.objects.filter(status=DeliveryStatus.DEAD_LETTER).count()
 
 
 def accounts_needing_reauth_count() -> int:
-    """Return for the service's status how many social media accounts, in all workspaces, must be connected again."""
+    """Return the number of social media accounts of all workspaces that must be connected again, for the service's status."""
     return ConnectedAccount.objects.filter(status=ConnectedAccount.Status.NEEDS_REAUTH).count()
 
 
 def unresolved_billing_alarms() -> QuerySet[BillingAlarm]:
-    """Return for the service's status the unresolved billing alarms, oldest first."""
+    """Return the billing alarms that are not resolved, oldest first, for the service's status."""
     return BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at")
 
 
 def unresolved_ledger_alarm_count() -> int:
-    """Return for the service's status how many month counters differed from the ledger at the last check."""
+    """Return the number of open billing alarms about counters that differ from the ledger, for the service's status."""
     return unresolved_billing_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
 
 

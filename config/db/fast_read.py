@@ -28,20 +28,20 @@ def converters_of(fields: Iterable[Any]) -> ColumnConverters:
 
 
 def quoted_column(field: Any) -> str:
-    """Return the column of a model field with its table, quoted for use in SQL."""
+    """Return the quoted `table.column` of a model field, for SQL that is run as a fast read."""
     quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
     return f"{quote(field.model._meta.db_table)}.{quote(field.column)}"
 
 
 def in_list_condition(column: str) -> str:
-    """Return the SQL condition, for a fast read, that a column has one of the values given as `list_parameter(values)`."""
+    """Return the SQL condition of a fast read that a column has one of the values passed as `list_parameter(values)`."""
     if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
         return f"{column} = ANY(%s::text[])"
     return f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608 - only names from the models
 
 
 def list_parameter(values: Iterable[str]) -> str:
-    """Return the values of `in_list_condition` as one parameter of a fast read: an array for PostgreSQL, JSON for SQLite."""
+    """Return a list of values as the one parameter of `in_list_condition`: an array for PostgreSQL, JSON for SQLite."""
     if connections[DEFAULT_DB_ALIAS].vendor != "postgresql":
         return json.dumps(list(values))
     # As text, because the driver takes longer to find out the type of a list than PostgreSQL takes for the query.

@@ -1,4 +1,4 @@
-"""Reads by fixed columns, whose SQL is made only once, because compiling a queryset takes Django longer than running it.
+"""SELECT statements of frequent reads, whose SQL is built only once, because Django takes long to compile a queryset.
 
 They are for the few reads that almost every request makes. Tables and columns come from the models, and a test compares the
 rows with those of querysets. PostgreSQL parses each statement only once for each connection (DATABASE_PREPARED_STATEMENTS).
@@ -44,7 +44,7 @@ class _Table:
 
 
 class FixedSelect(Generic[Row]):
-    """A SELECT of the rows of one model whose columns `where` equal given values, with the rows that they refer to (`join`).
+    """A SELECT of rows of one model by the values of the columns `where`; `join` names foreign keys whose rows it reads too.
 
     The column `where_in`, if named, has one of the values of a list, which is the last argument.
 
@@ -72,7 +72,7 @@ class FixedSelect(Generic[Row]):
         return self._instances(self._rows(values))
 
     def rows_and_subquery_value(self, *values: Any) -> tuple[list[Row], Any]:
-        """Run this FixedSelect with its subquery's values, then its own; return its rows and the subquery's value.
+        """Run this FixedSelect; return its rows and the value of its subquery, whose arguments come before all others.
 
         Without rows, the value is None.
         """

@@ -25,7 +25,7 @@ _PLAIN_FIELDS = (
 
 
 class GivenRowsTable:
-    """The columns of rows that an SQL statement is given as the common table expression `given`: names and fields."""
+    """A table of values within an SQL statement (the common table expression `given`): its column names and model fields."""
 
     def __init__(self, names: Sequence[str], fields: Sequence[Any]) -> None:
         self.names = list(names)
@@ -34,7 +34,7 @@ class GivenRowsTable:
         self._for_document = [_conversion(field, document=True) for field in fields]
 
     def sql(self, count: int) -> str:
-        """Return the SQL of the common table expression with `count` given rows; `parameters(rows)` returns its values."""
+        """Return the SQL of the table `given` with `count` rows, as a common table expression for `parameters(rows)`."""
         if sends_rows_as_json(count):
             types = (field.db_type(connection) for field in self._fields)
             columns = ", ".join(f"{name} {kind}" for name, kind in zip(self.names, types, strict=True))
@@ -46,7 +46,7 @@ class GivenRowsTable:
         return f"VALUES {', '.join([row] * count)}"
 
     def parameters(self, rows: Sequence[Sequence[Any]]) -> list[Any]:
-        """Return the SQL parameters for given rows, whose values are in the order of the table's column names."""
+        """Return the SQL parameters of the table `given`; the values of each row are in the order of the table's columns."""
         document = sends_rows_as_json(len(rows))
         conversions = self._for_document if document else self._for_values
         converted = [
@@ -63,12 +63,12 @@ class GivenRowsTable:
 
 
 def sends_rows_as_json(count: int) -> bool:
-    """Return whether this number of given rows is sent to the database as one JSON document."""
+    """Return whether the table `given` with `count` rows is sent to the database as one JSON parameter."""
     return count > 1 and connection.vendor == "postgresql"
 
 
 def _conversion(field: Any, *, document: bool) -> Callable[[Any], Any] | None:
-    """Return the function that prepares a field's given values for the database; None if they are sent as they are."""
+    """Return the function that converts a field's values for the table `given`; None if they need no conversion."""
     kind = type(field.target_field if field.is_relation else field)
     if connection.vendor == "postgresql" and (kind in _PLAIN_FIELDS or (document and kind is models.JSONField)):
         return None

@@ -31,11 +31,11 @@ class ExpiredRowsRule:
     name: ClassVar[str]
 
     def expired_rows(self) -> QuerySet[Any]:
-        """For subclasses to define: return the database rows that have expired by the retention rule."""
+        """Return the queryset of rows that have expired by this retention rule; every subclass must define it."""
         raise NotImplementedError
 
     def next_rows_to_delete(self) -> QuerySet[Any]:
-        """For subclasses to override: return the expired rows to delete next, all or some, in order of deletion."""
+        """Return the expired rows that this retention rule deletes next, in that order: all, or a part in some subclasses."""
         return self.expired_rows()
 
     def count(self) -> int:

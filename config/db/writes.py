@@ -127,7 +127,7 @@ def write_all_or_return_failed(writes: Sequence[Write]) -> Write | None:
 
 
 def _first_failed(writes: Sequence[Write]) -> Write | None:
-    """Run writes until one affects another number of rows than it must; return this write, or None if all succeed."""
+    """Run Writes until one affects another number of rows than it must; return that Write, or None if all succeed."""
     for write in writes:
         if len(run_write_returning_column(write)) != write.rows and write.rows is not None:
             return write

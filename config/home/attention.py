@@ -98,7 +98,7 @@ def _named(account: ConnectedAccount) -> dict[str, str]:
 
 
 def _address_to_reconnect(page: WorkspacePage, account: ConnectedAccount) -> str:
-    """Return the address at which a person connects an account again, or of the account's page for those who may not."""
+    """Return the address of the page to connect an account again or, for members who may not, of the account's page."""
     if page.may_manage:
         return page.url_of_page("account-connect", platform_name=account.platform)
     return page.url_of_page("account", account_id=account.id)
@@ -117,7 +117,7 @@ def _post(page: WorkspacePage, group: PostGroup) -> NeedForAttention:
 
 
 def _missed_posts(page: WorkspacePage, count: int) -> Iterator[NeedForAttention]:
-    """Yield a need for attention for posts that missed their times, with the page to send them now or leave them."""
+    """Yield a NeedForAttention for the home page if posts missed their times, with the page to send or leave them."""
     if count:
         sentence = ngettext(
             "1 post has missed its time, because the service was down or stopped. Send it now, or leave it.",
@@ -133,7 +133,7 @@ def _counted(number: int) -> str:
 
 
 def _dead_webhooks(page: WorkspacePage) -> Iterator[NeedForAttention]:
-    """Yield a need for attention if webhook deliveries were given up in the last days."""
+    """Yield a NeedForAttention for the home page if webhook deliveries were given up in the last days."""
     recent = Delivery.objects.filter(pk__gte=lowest_id_at("dlv", timezone.now() - timedelta(days=DAYS_OF_DEAD_WEBHOOKS)))
     dead = recent.filter(workspace=page.workspace, status=DeliveryStatus.DEAD_LETTER)[: MAX_COUNTED + 1].count()
     if dead:
@@ -146,7 +146,7 @@ def _dead_webhooks(page: WorkspacePage) -> Iterator[NeedForAttention]:
 
 
 def _refused_channels(page: WorkspacePage) -> Iterator[NeedForAttention]:
-    """Yield a need for attention for each notice channel that was paused because its service refuses every notice."""
+    """Yield a NeedForAttention for the home page for each notice channel paused because its receiver refuses all notices."""
     if not page.may_manage:
         return
     paused = NoticeChannel.objects.filter(workspace=page.workspace, paused_at__isnull=False).exclude(pause_reason="")
@@ -159,7 +159,7 @@ def _refused_channels(page: WorkspacePage) -> Iterator[NeedForAttention]:
 
 
 def _ending_keys(page: WorkspacePage) -> Iterator[NeedForAttention]:
-    """Yield a need for attention for each API key that ends within days, unless it is being replaced."""
+    """Yield a NeedForAttention for the home page for each API key that ends within days and is not being replaced."""
     if not page.may_manage:
         return
     now = timezone.now()
@@ -179,7 +179,7 @@ def _ending_keys(page: WorkspacePage) -> Iterator[NeedForAttention]:
 
 
 def _budget(page: WorkspacePage, cap: SpendCapStatus) -> Iterator[NeedForAttention]:
-    """Yield a need for attention if the month's budget is nearly spent."""
+    """Yield a NeedForAttention for the home page if the month's budget is nearly spent."""
     limit, used = cap.spend_limit_cents_or_none or 0, cap.spent_cents + cap.reserved_cents
     if limit and used >= NEARLY_SPENT * limit:
         sentence = _("%(used)s of this month's %(limit)s is spent or reserved.") % {

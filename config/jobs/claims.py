@@ -83,7 +83,7 @@ def claim_due(
 
 
 def _claim(model: type[DueRow], free: QuerySet[Any, Any], lease_until: datetime) -> dict[Any, int]:
-    """Claim the rows that a query finds, by one statement that sets the lease; return new fence numbers by primary key."""
+    """Claim the rows of a queryset until `lease_until`, by one statement; return their `fence` counters by primary key."""
     table, key = (connection.ops.quote_name(str(name)) for name in (model._meta.db_table, model._meta.pk.column))
     found, parameters = free.query.sql_with_params()
     lock = f"FOR UPDATE OF {table} SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""

@@ -30,7 +30,7 @@ GATHER_SECONDS, GATHER_AFTER_SECONDS = 0.02, 0.25
 
 
 class DatabaseWriter:
-    """Writes to the database in the calling thread and on its own connection."""
+    """The simple database writer: it writes in the thread that calls it, with the connection of that thread."""
 
     def start(self) -> None:
         """Start the thread that writes to the database for other threads; do nothing if the writer has no thread."""
@@ -43,14 +43,14 @@ class DatabaseWriter:
         return write_all([item])[0]
 
     def write_in_this_thread(self, write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
-        """Write items to the database in one batch, always in the calling thread, or one by one if the batch fails.
+        """Write items to the database in one batch in the calling thread; if the batch fails, write each item alone.
 
         The result of a failed item is its exception. Raises OperationalError, InterfaceError if the database is down.
         """
         return write_all_or_each(write_all, items) if items else ()
 
     def call(self, work: Callable[..., Result], *args: Any, **named: Any) -> Result:
-        """Call a function that uses the database briefly, in the thread that writes to it, and return the result."""
+        """Call a function that uses the database briefly, in this thread or the writer's thread, and return its result."""
         return work(*args, **named)
 
 
@@ -132,7 +132,7 @@ def _write_requests(requests: Sequence[WriteRequest]) -> None:
 
 
 def write_all_or_each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
-    """Write items to the database in one batch, or one by one if the batch fails.
+    """Write items to the database in one batch; if the batch fails, write each item alone.
 
     The result of a failed item is its exception. Raises OperationalError, InterfaceError if the database is down.
     """
@@ -145,7 +145,7 @@ def write_all_or_each(write_all: WriteAll[Item, Result], items: Sequence[Item]) 
 
 
 def _database_answers() -> bool:
-    """After a database writer's write failed, return whether the database still answers, as when only a row is locked."""
+    """Return whether the database still answers after a write has failed, as when only a row is locked."""
     return connection.is_usable()
 
 

@@ -51,7 +51,7 @@ class FairShares:
         return min(self.free_job_slots_of_worker, self.shares.slow_together - held)
 
     def claimable_slots_by_quick_holder(self) -> dict[str, int]:
-        """Return how many more jobs may start for each quick account or webhook receiver that uses at most 3/4 of its limit.
+        """Return how many more jobs may start for each quick account or webhook receiver with 1/4 of its limit or more free.
 
         Without this threshold, rows of a busy holder would be claimed and given back after each single attempt.
         """

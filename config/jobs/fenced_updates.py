@@ -43,7 +43,7 @@ class FencedUpdate:
 
 
 def apply_fenced_updates(writes: Sequence[FencedUpdate]) -> list[bool]:
-    """Apply fenced updates to many rows in one transaction; return for each row whether it was changed or skipped.
+    """Write several FencedUpdates in one transaction; return for each of them whether its row was changed or skipped.
 
     A row is skipped if the worker no longer holds it or its status is not one of `states`. Writes to the same fields from
     the same states share a statement. Rows that were changed get the new values in memory too. Rows are sorted by primary
@@ -80,7 +80,7 @@ def build_fenced_update_writes(
 def _statement(
     updates: Sequence[FencedUpdate], names: tuple[str, ...], states: Sequence[str], guards: tuple[str, ...], subject: Any
 ) -> Write:
-    """Return one SQL statement that writes the same fields of many rows and returns the primary keys of the changed rows."""
+    """Return one SQL statement for fenced updates of the same fields; it returns the primary keys of the changed rows."""
     model = type(updates[0].row)
     rows = [[update.row.pk, *(getattr(update.row, name) for name in guards), *update.changes.values()] for update in updates]
     sql = _sql(model, 2 if sends_rows_as_json(len(rows)) else len(rows), names, len(states), guards)
@@ -111,5 +111,5 @@ def _sql(model: type[Model], rows: int, names: tuple[str, ...], states: int, gua
 
 
 def _cast(value: str, field: Any) -> str:
-    """Return SQL that casts a new value to its column's type, because PostgreSQL could otherwise take the value as text."""
+    """Return the SQL of a fenced update's new value with a cast to its column's type, which PostgreSQL may need."""
     return f"{value}::{field.db_type(connection)}" if connection.vendor == "postgresql" else value

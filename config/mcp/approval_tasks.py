@@ -1,4 +1,4 @@
-"""Tasks of the extension `io.modelcontextprotocol/tasks`: a committed post whose approval a person still has to decide.
+"""The MCP extension `io.modelcontextprotocol/tasks`: a committed post that waits for a person's approval is a task.
 
 A task needs no row of its own: its id names the post group and the plan, and its status follows from the group. It is
 completed when the person has decided, with the post group as its result; a cancelled post is a cancelled task.

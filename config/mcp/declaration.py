@@ -27,7 +27,7 @@ def copy_of_serializer_field(serializer: type[serializers.Serializer], name: str
 
 
 class NoArguments(StrictSerializer):
-    """The declaration of an MCP tool without arguments."""
+    """The empty arguments of an MCP tool that takes none."""
 
 
 @dataclass(frozen=True)

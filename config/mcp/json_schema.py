@@ -11,7 +11,7 @@ from config.api.serializers import shared_serializer_instance
 
 
 class IdOrObjectField(serializers.Field):
-    """A serializer field of MCP tool arguments for an object or its id alone; `id_field` names the id's field."""
+    """A field of MCP tool arguments that accepts an object or its id alone; `id_field` names the id in the object."""
 
     def __init__(self, child: serializers.Serializer, id_field: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -51,7 +51,7 @@ def run_method_as_json(rpc: RpcRequest, caller: Caller) -> str:
 
 @cache
 def constant_result_json(method: str, current: bool, client_supports_tasks: bool) -> str:
-    """Return the result of one of CONSTANT_METHODS as JSON; "" if the revision does not have the method."""
+    """Return the fixed JSON result of an MCP method such as tools/list; "" if the client's revision lacks the method."""
     caching = CACHE_HINTS if current else {}
     if method == "tools/list":
         return _json({"tools": [tool.listing() for tool in TOOLS.values()], **caching}, current=current)

@@ -56,7 +56,7 @@ _SOURCES: dict[NoticeKind, tuple[QuerySet[Any], str, str]] = {
 
 
 def find_events_needing_notice(kind: NoticeKind, *, since: datetime, limit: int) -> list[NoticeToStore]:
-    """Return events since a time that need an e-mail notice of this kind and have none yet: the earliest `limit` ones."""
+    """Return the earliest `limit` events since a time that need an e-mail notice of this kind and have none yet."""
     if kind == NoticeKind.BUDGET:
         return _nearly_spent_budgets(limit)
     rows, at, about = _SOURCES[kind]

@@ -69,12 +69,12 @@ class Digest(models.Model):
         return f"{self.kind} of {self.workspace_id}"
 
     def schedule(self, now: datetime) -> None:
-        """If this Digest row has no `due_at`, set it, unsaved: to now, or to the end of the pause after its last e-mail."""
+        """Set `due_at` of this Digest row, if null, without saving: to now, or to the end of the pause after an e-mail."""
         if self.due_at is None:
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 
     def mark_sent_or_skipped_unsaved(self, now: datetime, *, sent: bool) -> None:
-        """Clear this Digest row's `due_at`, unsaved; if an e-mail was sent, also set `sent_at` and the pause that follows."""
+        """Clear `due_at` of this Digest row without saving; if an e-mail was sent, also set `sent_at` and the next pause."""
         self.due_at = None
         if sent:
             goes_on = self.sent_at is not None and now < self.sent_at + 2 * self.pause

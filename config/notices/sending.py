@@ -1,4 +1,4 @@
-"""Sends notices by e-mail and to channels, each event at most once to each; creation.py makes the notices.
+"""Sends the notices of new events by e-mail and to channels; each receiver gets an event at most once.
 
 Notices are created in one transaction with the digest's due time, and settled in one transaction with the queued messages.
 A worker that dies in between therefore loses nothing, and several workers may run this at once.

@@ -71,7 +71,7 @@ class ExactSearchAdmin(admin.ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows that match all words of an admin search; show a message and no rows if one is not searchable."""
+        """Return the rows that match all words of an admin search; if a word cannot be searched, return none and say why."""
         words = [(search_word_kind(word), word) for word in search_term.split()]
         finding = [pair for pair in words if pair[0] in self.found_by]
         narrowing = [pair for pair in words if pair[0] in self.unindexed_lookups and pair not in finding]

@@ -140,7 +140,7 @@ def translated_message(message: str) -> str:
 
 
 def _with_translated_values(message: str) -> str:
-    """Return a message with values in the language of the page if a template has it, or else unchanged.
+    """Return an API message in the language of the page, with its values, if it fits a template; otherwise unchanged.
 
     A value that is a message or in the catalogues itself, such as the reason why an address is refused, is translated too.
     """

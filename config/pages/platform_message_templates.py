@@ -1,4 +1,4 @@
-"""The messages about platforms that contain values, such as why a post failed, for pages in other languages.
+"""Templates of the API's messages about platforms, such as why a post failed, by which pages translate them.
 
 As in config/pages/message_templates.py; what a platform itself has answered stays as the platform wrote it. Of templates that
 fit the same message, the first counts.

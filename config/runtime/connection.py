@@ -44,7 +44,7 @@ class ClientSpeedMeter:
         return time.monotonic() - self.began_at
 
     def seconds_until_too_slow(self) -> float:
-        """Return after how many seconds without any data the client's connection will count as too slow."""
+        """Return the seconds until the client's connection counts as too slow if it transfers no more bytes."""
         return self.grace_seconds + self.moved_bytes / self.bytes_per_second - self.elapsed_seconds()
 
     def restart(self) -> None:
@@ -135,7 +135,7 @@ class UploadSlots:
         return True
 
     def release_slot(self, conn: Connection) -> None:
-        """Release the one of the UploadSlots that a connection has, if any."""
+        """Free the place of a connection in the UploadSlots, if it has one."""
         self._holders.pop(conn, None)
 
 
@@ -227,7 +227,7 @@ class Connection:
         self._arrived += self.body.feed(rest)
 
     def set_content_length_and_must_close(self) -> None:
-        """Prepare a request for the application: its Content-Length, and whether its answer ends the connection.
+        """Set the Content-Length of a request for the application, and whether its response must close the connection.
 
         WSGI needs a Content-Length even for a chunked body.
         """

@@ -162,7 +162,7 @@ class BufferedThreadWorker(ThreadWorker):
         run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
 
     def handle(self, conn: Connection) -> bool | BodyNeededResult:
-        """Run the app in a worker thread; return whether the connection stays open, or BodyNeededResult without the body."""
+        """Run the app in a thread; return whether the connection stays open, or BodyNeededResult until the body arrives."""
         try:
             return bool(self.handle_request(conn.request, conn))
         except BodyNotReceived:

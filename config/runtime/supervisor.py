@@ -51,7 +51,7 @@ class Child:
         return None if self.process is None else self.process.poll()
 
     def terminate(self) -> None:
-        """Send SIGTERM to the child process."""
+        """Send SIGTERM to this child process of `manage.py up`."""
         if self.process is not None:
             self.process.terminate()
 

@@ -68,7 +68,7 @@ class PasswordStep(LoginView):
         return redirect("admin:second-factor")
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Show an operator's sign-in form again; record a failure if the password was wrong, not if it was not checked."""
+        """Show the operator's sign-in form again, and record a failed sign-in if the password was checked and was wrong."""
         if getattr(self.request, "sign_in_wait", None) == 0:
             audit.record_failed_operator_sign_in(self.request, form.cleaned_data["username"], reason="wrong_password")
         return super().form_invalid(form)

@@ -122,7 +122,7 @@ class ExactlyOneFieldBody(WriteBody):
 
 
 class ReplayDeliveriesSerializer(ExactlyOneFieldBody):
-    """The request to /ops to send webhook deliveries again: those with the given ids, or a workspace's dead letters."""
+    """The request to /ops to send webhook deliveries again: those with the given ids, or the given-up ones of a workspace."""
 
     ids = fields.StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MAX_IDS)
     workspace_id = fields.Identifier("wrk", required=False)

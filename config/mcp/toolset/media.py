@@ -15,7 +15,7 @@ _SHOWN = ("id", "kind", "filename", "mime_type", "size_bytes", "width", "height"
 
 
 class AddMediaArguments(StrictSerializer):
-    """The arguments of the tool add_media."""
+    """The arguments of the MCP tool add_media."""
 
     source_url = copy_of_serializer_field(UploadFromUrlSerializer, "source_url")
     alt_text = copy_of_serializer_field(UploadFromUrlSerializer, "alt_text")

@@ -77,7 +77,7 @@ def _targets(**kwargs: Any) -> fields.StrictList:
 
 
 class PlanPostArguments(StrictSerializer):
-    """The arguments of the tool plan_post."""
+    """The arguments of the MCP tool plan_post."""
 
     text = copy_of_serializer_field(CreatePostSerializer, "text")
     targets = _targets(help_text="Accounts, by the ids of context; an object gives one its own text, options or time.")
@@ -87,7 +87,7 @@ class PlanPostArguments(StrictSerializer):
 
 
 class PlanChangeArguments(StrictSerializer):
-    """The arguments of the tool plan_change."""
+    """The arguments of the MCP tool plan_change."""
 
     post_group_id = fields.Identifier("pgr")
     change = fields.Choice(choices=list(OPERATIONS))
@@ -108,7 +108,7 @@ class PlanChangeArguments(StrictSerializer):
 
 
 class CommitPlanArguments(StrictSerializer):
-    """The arguments of the tool commit_plan."""
+    """The arguments of the MCP tool commit_plan."""
 
     plan_id = fields.Identifier("pln")
     wait = copy_of_serializer_field(CommitPlanSerializer, "wait")
@@ -201,7 +201,7 @@ def _with_argument_name(detail: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plan_answer(stored: StoredPlan) -> dict[str, Any]:
-    """Return the answer of a tool about a plan: the plan, what it would do in one sentence, and the next step."""
+    """Return the answer of the MCP tools plan_post and plan_change: the plan, a summary, its issues, and the next step."""
     zone, plan = workspace_zone(stored.workspace_id), stored_plan_json(stored)
     issues = plan["preview"].get("validation", {}).get("issues", [])
     expires = format_local_time(stored.expires_at, zone)

@@ -39,7 +39,7 @@ NEXT_STEPS = {
 
 
 class FindPostsArguments(StrictSerializer):
-    """The arguments of the tool find_posts."""
+    """The arguments of the MCP tool find_posts."""
 
     query = fields.Text(required=False, max_length=200, help_text="Words in the text of the post.")
     date = fields.Date(required=False, help_text="Only posts scheduled on this day.")
@@ -49,7 +49,7 @@ class FindPostsArguments(StrictSerializer):
 
 
 class GetPostArguments(StrictSerializer):
-    """The arguments of the tool get_post."""
+    """The arguments of the MCP tool get_post."""
 
     post_group_id = fields.Identifier("pgr", help_text="pgr_…")
 

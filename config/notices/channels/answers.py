@@ -1,4 +1,4 @@
-"""What a service's answer to a notice channel's message means: sent, try again, give up, or pause the channel."""
+"""Interprets the answers of Slack, Telegram and webhook receivers to notices, such as try again or pause the channel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from webhooks.sender import AttemptOutcome, DeliveryVerdict
 
 
 class MessageVerdict(Enum):
-    """What follows from a service's answer to a notice channel's message: sent, try again, give up, or pause the channel."""
+    """The verdict on one attempt to send a notice to a channel: sent, try again, give up, or pause the channel."""
 
     SENT = auto()
     TRY_AGAIN = auto()
@@ -25,7 +25,7 @@ class MessageVerdict(Enum):
 
 @dataclass(frozen=True)
 class AttemptResult:
-    """What the answer to a message of a notice channel means: the verdict, the reason, and the wait asked for in seconds."""
+    """The result of one attempt to send a notice to a channel: the verdict, the reason, and the wait asked for in seconds."""
 
     verdict: MessageVerdict
     reason: str = ""
@@ -33,7 +33,7 @@ class AttemptResult:
 
 
 def result_of_attempt(channel: NoticeChannel, outcome: AttemptOutcome) -> AttemptResult:
-    """Return what a service's answer to a notice channel's message means: sent, try again, give up, or pause the channel."""
+    """Return the verdict on one attempt to send a notice to a channel, by the answer of Slack, Telegram or the receiver."""
     if outcome.verdict is DeliveryVerdict.DELIVERED:
         return AttemptResult(MessageVerdict.SENT)
     refused = outcome.verdict is DeliveryVerdict.REFUSED

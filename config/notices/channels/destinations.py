@@ -1,4 +1,4 @@
-"""Where a notice channel sends its messages: checks what a person entered, and builds the URL of a request."""
+"""The destinations of notice channels: checks what a person entered, and builds the URL to which messages are sent."""
 
 from __future__ import annotations
 

@@ -156,5 +156,5 @@ def _show(page: WorkspacePage, sent: ChannelForm | None = None, key: str = "", *
 
 
 def _is_first_attempt_due(channel: NoticeChannel) -> bool:
-    """Return whether a message to the notice channel is on its way for the first time, so that its result comes soon."""
+    """Return whether a message waits for its first attempt in this notice channel; the page then soon loads again."""
     return any(message.due_at and not message.last_error for message in channel.latest)  # type: ignore[attr-defined]

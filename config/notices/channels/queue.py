@@ -138,7 +138,7 @@ def record_outcome_and_pause_refused_channel(message: ChannelMessage, outcome: A
 
 
 def discard_waiting_messages(channel: NoticeChannel) -> None:
-    """Give up the queued messages of a notice channel, which is locked because it is paused or removed."""
+    """Give up the queued messages of a notice channel that is paused or removed; the caller has locked the channel's row."""
     waiting = channel.messages.filter(due_at__isnull=False)
     _lock_in_order(waiting)
     waiting.update(due_at=None, lease_until=None, body=None, last_error=PAUSED_REASON)

@@ -33,7 +33,7 @@ class NoticeChannelsLoop(HttpSendingLoop[ChannelMessage, AttemptResult]):
         super().__init__(FairShares(SHARES))
 
     def claim(self) -> list[ChannelMessage]:
-        """Claim due messages to notice channels of workspaces below their limit: first those with fast receivers."""
+        """Claim due messages to notice channels, first for workspaces with fast receivers; skip workspaces at their limit."""
         messages, free = ChannelMessage.objects.all(), self._shares.free_job_slots_of_worker
         quick_slots = self._shares.claimable_slots_by_quick_holder()
         limit = min(MAX_QUICK_CLAIMS, free, sum(quick_slots.values()))
