@@ -35,7 +35,7 @@ class WorkerLoop:
         raise NotImplementedError
 
     def finish_current_work_and_stop(self, seconds: float) -> None:
-        """Wait until the worker loop's current work has ended, after the loop was stopped."""
+        """Do nothing; worker loops with threads of their own override this to finish their work and stop them."""
 
     def start(self) -> None:
         wake_up.set_worker_loop_wake_function(self.name, self.wake)
