@@ -9,7 +9,7 @@ SECOND = timedelta(seconds=1)
 
 
 def first_instant_at_local_time(local_time: datetime, zone: ZoneInfo) -> datetime:
-    """Return the UTC instant of a local time: the first if it occurs twice, that of the clock change if it is skipped.
+    """Return the UTC instant of a local time, even if a clock change skips the time or makes it occur twice.
 
     The first of two if the time occurs twice; the instant of the clock change if the time is skipped.
     """

@@ -30,7 +30,7 @@ class ConnectedAccount(TimestampedModel):
         DISCONNECTED = "disconnected"
 
     class Method(models.TextChoices):
-        """How the account was connected: through the platform's sign-in page, or with credentials that a person entered."""
+        """How a ConnectedAccount was connected: by the platform's sign-in page, or by credentials that a person entered."""
 
         OAUTH = "oauth"
         CREDENTIALS = "credentials"
@@ -89,7 +89,7 @@ class ConnectedAccount(TimestampedModel):
 
     @property
     def access_cannot_be_renewed(self) -> bool:
-        """Return whether the access of this ConnectedAccount row ends unless a person connects the account again.
+        """Return whether this ConnectedAccount's access will end because its OAuth tokens cannot be renewed.
 
         That is known once the platform has refused new tokens: `refresh_at` is then the end of the access.
         """

@@ -14,7 +14,7 @@ from workspaces.models import Workspace
 
 
 class SandboxAccountProvisioner:
-    """Creates a workspace's sandbox accounts, with which callers can test: they publish to a simulator."""
+    """Creates a workspace's sandbox accounts, whose posts are simulated, so that callers can test without a platform."""
 
     def preview(self) -> dict[str, Any]:
         return {"sandbox_accounts": {"count": len(PLATFORMS), "platforms": list(PLATFORMS)}}

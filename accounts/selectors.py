@@ -46,9 +46,9 @@ def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[Co
 
 
 def accounts_to_reconnect_now_or_soon(*, workspace_id: str, before: datetime) -> QuerySet[ConnectedAccount]:
-    """Account query: return the accounts to reconnect now, then those whose access will end for good before a time.
+    """Account query: return the accounts that a person must reconnect now, then those to reconnect before a time.
 
-    The condition for the latter is that of `ConnectedAccount.access_cannot_be_renewed`.
+    The access of the latter ends before that time and, as in `ConnectedAccount.access_cannot_be_renewed`, for good.
     """
     cannot_be_renewed = Q(refresh_at=None) | Q(refresh_at__gte=F("token_expires_at"), refresh_failures=0)
     ends = Q(cannot_be_renewed, token_expires_at__gt=timezone.now(), token_expires_at__lt=before)
@@ -58,7 +58,7 @@ def accounts_to_reconnect_now_or_soon(*, workspace_id: str, before: datetime) ->
 
 
 def platform_by_account_id(*, workspace_id: str, account_ids: Iterable[str]) -> dict[str, str]:
-    """Account query: return the platform of each of the workspace's accounts that has one of these ids."""
+    """Account query: return a dict from account id to platform, for those given accounts that belong to the workspace."""
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, pk__in=list(account_ids))
     return dict(rows.values_list("pk", "platform"))
 

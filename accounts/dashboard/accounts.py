@@ -31,7 +31,7 @@ class ShownAccount:
 
     @property
     def name(self) -> str:
-        """Return the name of an account on the dashboard's account pages: its handle, display name or platform id."""
+        """Return the name that dashboard pages show for an account: its handle, display name or id at the platform."""
         return self.row.handle or self.row.display_name or self.row.external_id
 
 
@@ -111,6 +111,6 @@ def _obstacle(each: Platform) -> str | None:
 
 
 def _options(schema: Any) -> list[tuple[str, str]]:
-    """Return, for an account's dashboard page, the names and descriptions of the platform options that its posts may set."""
+    """Return the names and descriptions of the platform options of an account's posts, for the account's dashboard page."""
     rules = schema.get("properties", {}).items()
     return [(option_display_name(name), _(rule.get("description", ""))) for name, rule in rules]

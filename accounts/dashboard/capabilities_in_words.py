@@ -79,7 +79,7 @@ FEATURE_NAMES = {
 
 
 def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
-    """Describe what a platform accepts as pairs (label, limits in words), one for each kind of content."""
+    """Return a platform's capabilities in words, as pairs of a label (such as Polls) and its limits."""
     more = [_feature(feature) for feature in found.features if not DESCRIBED_FEATURES.fullmatch(feature)]
     return [
         (_("Text"), _text(found.text)),

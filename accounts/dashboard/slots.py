@@ -52,7 +52,7 @@ class SlotsForm(forms.Form):
 
     @property
     def entered_slots(self) -> list[dict[str, str]]:
-        """Return the slots of an account that a person entered in the form: weekdays with times."""
+        """Return the slots that a person entered in the form for an account, as weekdays with times."""
         return [{"weekday": weekday, "time": time} for weekday in WEEKDAYS for time in self.cleaned_data[weekday]]
 
     def clean(self) -> None:

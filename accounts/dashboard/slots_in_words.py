@@ -17,5 +17,5 @@ def slots_in_words(account: ConnectedAccount) -> list[tuple[str, str]]:
 
 
 def slot_times_in_words_by_weekday(account: ConnectedAccount) -> dict[str, str]:
-    """Return the times of an account's slots as words, one text for each weekday, such as `09:00 17:30`."""
+    """Return the times of an account's slots as one text for each weekday, such as `09:00 17:30`."""
     return {day: " ".join(slot["time"] for slot in account.slots if slot["weekday"] == day) for day in WEEKDAYS}

@@ -161,7 +161,7 @@ def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[lis
 
 
 def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], int]) -> int:
-    """Return the last of the positions `ends` at which a text, cut there plus an ellipsis, is within the limit; or 0.
+    """Return the last position in `ends` where a text can be cut to be within the limit with an ellipsis; 0 if none.
 
     The search doubles its range before it halves it, so that it counts only texts of about the limit's length.
     """
@@ -185,7 +185,7 @@ def nfc_normalized(text: str) -> str:
 
 
 def _in_order(marks: str) -> str:
-    """Return combining marks, such as accents, as NFD for character counting: decomposed and sorted, even if very many.
+    """Return combining marks (such as accents) decomposed and in the order of Unicode's NFD, for counting characters.
 
     `unicodedata` is too slow for many marks.
     """

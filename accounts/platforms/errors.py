@@ -95,7 +95,7 @@ class OutcomeUnknown(PlatformError):
 
 
 def report_unmapped_code(platform: str, code: object) -> None:
-    """Report to the operator, for any platform adapter, an error code that the adapter does not know.
+    """Report an error code of a platform to the operator, because the platform's adapter does not know the code.
 
     Every occurrence is reported. `platform` is the registry's name; `code` is the platform's status or error code, never its
     message, which may quote a post.

@@ -55,7 +55,7 @@ def issue_with_hint(
     severity: str = "error",
     **facts: Any,
 ) -> Issue:
-    """Return a validation issue together with a repair hint, both for the input field at the path `field`.
+    """Return a validation issue that has a repair hint, both about the input field at the path `field`.
 
     If a value is given, a client can apply the hint itself. `facts` are those of the issue.
     """

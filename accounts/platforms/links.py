@@ -141,9 +141,9 @@ def _is_protocol(text: str, start: int, end: int, read: int) -> bool:
 
 
 def _end_of_last_url(text: str, start: int, end: int) -> int:
-    """Find links in a host name: return the end of the last link in `text[start:end]`; 0 if no link reaches to `end`.
+    """Find links: return the end of a URL in a host name that twitter-text reads but does not count as a link; 0 if none.
 
-    The URL is not a link: the label before its top-level domain has an underscore, and its domain begins after that.
+    It is not a link because the label before its top-level domain has an underscore, and its domain begins after that.
     """
     dot = text.rfind(".", start + 1, end)
     domain = _DOMAIN_END.match(text, dot) if dot > 0 else None
@@ -157,7 +157,7 @@ def _after_domain(text: str, position: int) -> tuple[int, bool]:
 
 
 def _links_of(text: str, start: int, domain: LinkMentionOrTag) -> tuple[int, list[LinkMentionOrTag]]:
-    """Return the end of the URL that begins at `start`, and the spans in the URL that twitter-text counts as links."""
+    """Find links: return the end of the URL at `start`, and the spans in this URL that X and Mastodon count as links."""
     end, has_path = _after_domain(text, domain[1])
     url, name, protocol_length = text[start:end], text[slice(*domain)], domain[0] - start
     if not protocol_length:

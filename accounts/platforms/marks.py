@@ -62,7 +62,7 @@ def _colour(name: str) -> str:
 
 
 def _glyph(name: str) -> SafeString:
-    """Return the white icon of a platform inside its mark, or the first letter of its name if it has no icon."""
+    """Return the SVG of the white icon in a platform's mark, or of the first letter of its name if it has no icon."""
     icon = get_adapter(name).icon if name in PLATFORMS else ""
     if not icon:
         letter = platform_label(name)[:1]

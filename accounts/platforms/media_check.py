@@ -201,7 +201,7 @@ def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
 
 
 def _too_many(platform: str, field: str, kind: MediaKind | None, places: Sequence[int], limit: int) -> Issue:
-    """Return the validation issue of too many media of a kind, or in total; `places` are the indexes of these media."""
+    """Return the validation issue for a post with too many media, of one `kind` or in total; `places` are their indexes."""
     count, noun = len(places), _NOUNS[kind] if kind else "file"
     has, takes = number_with_noun(count, noun), number_with_noun(limit, noun)
     message = f"There are {has}; {platform} takes {takes} in a post."

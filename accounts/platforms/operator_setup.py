@@ -37,7 +37,7 @@ class PlatformApplication:
 
 @dataclass(frozen=True)
 class ConnectionPrerequisites:
-    """What must be prepared before accounts of a platform can be connected, by their owners and by the service's operator.
+    """What account owners and the service's operator must set up before accounts of a platform can be connected.
 
     Owners bring things; the operator registers OAuth applications. Without applications the operator has nothing to
     register.

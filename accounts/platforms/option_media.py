@@ -1,4 +1,4 @@
-"""Options of posts that a platform accepts only together with certain media, such as a reel, which is one video."""
+"""Post options that a platform accepts only with certain media: a reel, for example, needs one video."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class PollRules:
         return "multiple" in self.switches
 
     def nearest_duration(self, minutes: float) -> int:
-        """Return the duration that these PollRules allow nearest below `minutes`, or else the shortest, in minutes."""
+        """Return the longest poll duration of at most `minutes` that these PollRules allow, or else the shortest one."""
         step = self.duration_step_minutes
         shortest = -(-self.min_duration_minutes // step) * step
         return int(min(max(shortest, minutes), self.max_duration_minutes) // step) * step

@@ -88,7 +88,7 @@ def poll_issues(
 
 
 def is_reported_by_poll_issues(violation: ValidationError) -> bool:
-    """Return whether a JSON Schema violation in a poll is left out because `poll_issues` reports it in a better message."""
+    """Return whether a JSON Schema violation of a poll can be ignored because `poll_issues` reports it better."""
     path = list(violation.absolute_path)
     return path[:1] == [OPTION_NAME] and violation.validator in _REPORTED_BY_ISSUES
 
@@ -110,7 +110,7 @@ def duration_in_words(minutes: int) -> str:
 
 
 def duration_range_in_words(rules: PollRules) -> str:
-    """Return the durations of polls in English, such as from 1 hour to 7 days, for the poll's schema and validation."""
+    """Return the range of poll durations that a platform allows, in English, such as from 1 hour to 7 days."""
     shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
     step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
     return f"from {shortest} to {longest}{step}"

@@ -31,5 +31,5 @@ def step_to_check_later(progress: Progress, phase: str, state: State, *, first: 
 
 
 def step_after_pause(progress: Progress, phase: str, state: State, seconds: float) -> Progress:
-    """Return the publishing step that takes place in `seconds`, such as a check of whether an upload is processed."""
+    """Return a publishing step that is taken after a pause of `seconds`, such as a check of an upload."""
     return progress.with_next_step(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))

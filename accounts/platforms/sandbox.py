@@ -57,7 +57,7 @@ class Sandbox(Platform):
         return grant
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Simulate publishing a post or the next post of a thread, or raise the error that a marker in the text asks for."""
+        """Simulate publishing a post of a sandbox account, or raise the error that a marker in the post's text asks for."""
         sent, texts = progress.segments, thread_texts_including_first(content)
         text = texts[len(sent)]
         if fault := _fault(text, content.attempt):
@@ -79,7 +79,7 @@ class Sandbox(Platform):
 
 
 def _fault(text: str, attempt: int) -> PlatformError | None:
-    """Return the error that a sandbox post's text asks for at this attempt with a marker like [sandbox:reject], or None."""
+    """Return the error that a marker such as [sandbox:reject] in a sandbox post's text asks for, otherwise None."""
     faults: dict[str, PlatformError] = {
         "reject": ContentRejected(gettext_noop("The sandbox rejects this post, as its text asks.")),
         "rate_limit": RateLimited(gettext_noop("The sandbox's rate limit is used up, as the text asks.")),

@@ -50,7 +50,7 @@ def texts_after_first_segment(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def texts_billed_by_platform(capabilities: Capabilities, text: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the texts of the posts that a platform bills: all posts of a thread, or only its first."""
+    """Return the texts of the billed posts: all posts of a thread if the platform bills each one, otherwise the first."""
     rules = capabilities.thread
     if rules is None or not rules.each_billed:
         return (text,)

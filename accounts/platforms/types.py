@@ -23,7 +23,7 @@ _SEGMENTS, _ACCEPTED, _PUBLISHED = "sent", "taken", "out"  # keys in the stored 
 
 @dataclass(frozen=True)
 class TextRules:
-    """Dataclass of a platform's Capabilities: the limits for the length of a post's text, such as 300 graphemes.
+    """Dataclass of a platform's limits for the length of a post's text, such as 300 graphemes.
 
     `count` is the function that measures the length; `also` has limits in other units. `max_length_with_media` is the
     limit of a text that is the caption of media, if it differs; `max_length_with_images` that with images alone;
@@ -45,7 +45,7 @@ class TextRules:
 
 @dataclass(frozen=True)
 class FileLimits:
-    """Dataclass of a platform's Capabilities for files of one kind: file types, size and number."""
+    """Dataclass of a platform's limits for files of one kind, such as videos: file types, size and number."""
 
     mime_types: tuple[str, ...]
     max_bytes: int
@@ -54,7 +54,7 @@ class FileLimits:
 
 @dataclass(frozen=True)
 class ImageRules(FileLimits):
-    """Dataclass of a platform's Capabilities for images and GIFs: sides in pixels, and ratio of width to height."""
+    """Dataclass of a platform's limits for images and GIFs, such as pixels, and the ratio of width to height."""
 
     max_pixels: int | None = None
     max_side_sum: int | None = None  # width plus height
@@ -70,7 +70,7 @@ class VideoRules(FileLimits):
 
 @dataclass(frozen=True)
 class MediaRules:
-    """Dataclass of a platform's Capabilities for the media of a post; media of a kind without rules are refused.
+    """Dataclass of a platform's limits for the media of a post; it refuses media of a kind without limits.
 
     `gifs` None: an animated GIF is accepted as an image (some platforms show its first frame only). `none_because` explains
     to people why an account accepts no media, if other accounts of the platform do.
@@ -253,11 +253,11 @@ class Progress:
     published: Published | None = None
 
     def with_next_step(self, phase: str, state: State, *, ready_at: datetime | None = None) -> Progress:
-        """Return this Progress (dataclass) of publishing with a new next step; what is published so far is kept."""
+        """Return a copy of this Progress dataclass with a new next step; the posts published so far are kept."""
         return replace(self, phase=phase, state=state, ready_at=ready_at)
 
     def to_stored(self) -> dict[str, Any]:
-        """Return this dataclass (the progress of publishing a post) as JSON for the database column `progress`.
+        """Return this Progress dataclass as JSON for the database column `progress`.
 
         `phase` and `ready_at` have columns of their own, and the note of `published` is not stored.
         """
@@ -268,7 +268,7 @@ class Progress:
 
     @classmethod
     def from_stored(cls, phase: str, stored: Mapping[str, Any]) -> Progress:
-        """Return this dataclass (the progress of publishing a post) from a phase and the JSON in the column `progress`."""
+        """Return a Progress dataclass built from a phase and from the JSON in the database column `progress`."""
         state = dict(stored)
         segments, accepted, out = (state.pop(name, None) for name in (_SEGMENTS, _ACCEPTED, _PUBLISHED))
         return cls(phase, state, None, tuple(segments or ()), bool(accepted), Published(**out) if out else None)

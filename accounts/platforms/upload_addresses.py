@@ -12,7 +12,7 @@ from config.sealing import SealedValueError, decrypt_for_row, encrypt_for_row
 
 
 def encrypt_upload_url(address: str, *, key: str) -> str:
-    """Encrypt a media file's upload URL before it is stored; decryption needs the `key` of the same publication."""
+    """Encrypt a media file's upload URL before it is stored; decryption needs the same `key`, that of the content."""
     return encrypt_for_row(f"upload:{key}", address)
 
 
@@ -25,7 +25,7 @@ def decrypt_upload_url_or_none(sealed: str, *, key: str) -> str | None:
 
 
 def is_platform_upload_url(address: str, api: str, domain: str) -> bool:
-    """Return whether an upload URL belongs to the platform, so that files may be sent there.
+    """Return whether an upload URL leads to the platform that issued it, so that files may be sent there.
 
     It does at the API's host, or by https at a host of the platform's domain.
     """

@@ -63,7 +63,7 @@ class AccountsQuery(PageQuery):
     }
 )
 class CredentialsField(serializers.JSONField):
-    """A serializer field for the JSON object with an account's credentials, or with the values to enter before OAuth."""
+    """A serializer field for the JSON object of values with which an account is connected, such as its credentials."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):

@@ -168,7 +168,7 @@ class ApplicationSetupSerializer(serializers.Serializer):
 
 
 class OperatorSetupSerializer(serializers.Serializer):
-    """The API representation, in the capabilities, of what account owners and the operator prepare to connect accounts."""
+    """The API representation of what account owners and the operator must set up before accounts can be connected."""
 
     owner_brings = serializers.CharField(help_text="What the owner of an account brings.")
     applications = ApplicationSetupSerializer(

@@ -46,9 +46,9 @@ def schedule_avatar_fetch(account: ConnectedAccount) -> None:
 
 
 def avatar_url_from_identity_or_previous(account: ConnectedAccount, identity: Identity) -> str:
-    """Return the platform's URL of an account's picture: from the identity just read or, if that is empty, the old URL.
+    """Return the URL of an account's profile picture from its identity, or the stored URL if the profile was not read.
 
-    The previous address if the answer has neither picture nor name, because the profile could not be read then.
+    An identity with neither picture nor name means that the profile could not be read.
     """
     known = identity.avatar_url or identity.display_name
     return identity.avatar_url[:2048] if known else account.avatar_url
@@ -79,10 +79,10 @@ def fetch_due_avatars(*, limit: int = 100, seconds: float = 10.0) -> int:
 
 
 def _claim(without_workspaces: Collection[str]) -> Avatar | None:
-    """Return the avatar that has been due for longest, after scheduling its next attempt, so that only one worker gets it.
+    """Reserve the avatar that has been due for longest, so that only one worker fetches it, and return it.
 
     Leaves out accounts of the workspaces `without_workspaces`. The `due_at` of the result is the time of the next attempt,
-    which identifies the claim.
+    which identifies the reservation.
     """
     connected = Avatar.objects.exclude(account__status=ConnectedAccount.Status.DISCONNECTED).select_related("account")
     others = connected.exclude(account__workspace__in=without_workspaces)

@@ -63,9 +63,9 @@ def verify_and_update_account(*, caller: Caller, account_id: str) -> ConnectedAc
 
 
 def _store_identity(account: ConnectedAccount, identity: Identity) -> None:
-    """Store a checked account's identity from the platform, and schedule fetching a new or never fetched picture.
+    """Store the identity that a platform reports for a checked account, and schedule fetching its picture if necessary.
 
-    Nothing is stored if the account was disconnected meanwhile.
+    The picture is fetched if it is new or was never fetched. Nothing is stored if the account was disconnected meanwhile.
     """
     picture = avatar_url_from_identity_or_previous(account, identity)
     with transaction.atomic():
@@ -82,7 +82,7 @@ def _store_identity(account: ConnectedAccount, identity: Identity) -> None:
 
 
 def _mark_undecryptable(account: ConnectedAccount, error: SealedValueError) -> ConnectedAccount:
-    """Set a checked account to needs_reauth, as its secrets cannot be decrypted, unless it was reconnected meanwhile."""
+    """Set a checked account to needs_reauth because its secrets cannot be decrypted, unless it was reconnected meanwhile."""
     logger.error("%s has to be connected again: %s", account.id, error)
     now = timezone.now()
     changes: dict[str, Any] = {"last_checked_at": now}
@@ -94,5 +94,5 @@ def _mark_undecryptable(account: ConnectedAccount, error: SealedValueError) -> C
 
 
 def _connected_row(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
-    """Return the queryset of an account during its check; empty if the account was disconnected meanwhile."""
+    """Return a queryset with only the account that is checked, or with none if it was disconnected meanwhile."""
     return ConnectedAccount.objects.filter(pk=account.pk).exclude(status=ConnectedAccount.Status.DISCONNECTED)

@@ -212,5 +212,5 @@ def _postpone(account: ConnectedAccount, fault: Exception) -> None:
 
 
 def _unchanged(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
-    """Return the queryset of an account whose tokens are to be renewed; empty if they were renewed meanwhile."""
+    """Return a queryset with only this account, or with none if its OAuth tokens have been renewed meanwhile."""
     return ConnectedAccount.objects.filter(pk=account.pk, refresh_at=account.refresh_at)

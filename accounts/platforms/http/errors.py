@@ -60,7 +60,7 @@ class ErrorTranslator(Generic[E]):
         return None
 
     def means_content_rejected(self, error: E) -> bool:
-        """Return whether an HTTP error means that the platform refuses the post's content."""
+        """Return whether an HTTP error means that the platform refuses a post's content, judged by the status by default."""
         return error.status in self.content_statuses and (error.from_api or error.status == 413)
 
     def request_may_have_taken_effect(self, error: E) -> bool:
@@ -68,9 +68,9 @@ class ErrorTranslator(Generic[E]):
         return error.status >= 500
 
     def is_known_refusal(self, error: E) -> bool:
-        """Return whether the platform's API documentation lists the code of an HTTP error that refuses content.
+        """Return whether the platform's API documentation lists the error code with which the platform refused content.
 
-        All others are reported to the operator.
+        Other codes are reported to the operator.
         """
         return self.documented_codes is None or error.code in self.documented_codes
 

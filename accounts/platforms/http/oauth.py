@@ -180,7 +180,7 @@ def wrong_code_error(label: str) -> CredentialsRejected:
 
 
 def missing_scopes_error(label: str, missing: list[str]) -> CredentialsRejected:
-    """Return the error for an OAuth authorization without all the scopes that the service needs."""
+    """Return the error for an OAuth authorization in which the owner did not grant all necessary scopes."""
     names = sorted(scope.rpartition("/")[2] for scope in missing)  # Google's scopes are URLs
     return CredentialsRejected(
         f"The grant lacks what the service needs at {label}: {', '.join(names)}.",

@@ -58,7 +58,7 @@ class OAuthPlatform(Platform):
     def accounts_accessible_with_tokens(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
     ) -> tuple[AuthorizedAccount, ...]:
-        """Default for adapters of OAuth platforms: return the accounts that new tokens open, each with secrets to store.
+        """Default for adapters of OAuth platforms: return the accounts to which new tokens give access, with their secrets.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """

@@ -33,7 +33,7 @@ _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 
 
 def new_container_round_state(number: int) -> dict[str, Any]:
-    """Return the state of an Instagram post whose containers (unpublished posts) are created for the `number`th time."""
+    """Return the state in which an Instagram post begins its `number`th round of creating containers (unpublished posts)."""
     return {"since": timezone.now().isoformat(), "round": number, "children": [], "looks": 0}
 
 

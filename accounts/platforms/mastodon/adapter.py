@@ -166,7 +166,7 @@ class Mastodon(Platform):
 
 
 def _opened(server: ServerClient) -> tuple[Identity, dict[str, Any]]:
-    """Return the account that the Mastodon adapter connects with a token, and {instance, account} to store with the token."""
+    """Return the identity of the Mastodon account to connect, with the server's URL and the account's id to store."""
     identity = _identity(server)
     own_id = identity.external_id.partition("@")[0]
     lookup.fetch_newest_status_id(ServerClient(server.address, server.token, own_id))  # refused without read:statuses

@@ -112,7 +112,7 @@ def _statuses(server: ServerClient, after: str) -> tuple[Statuses, Statuses]:
 
 
 def _proof_of_kind(server: ServerClient, content: Content, statuses: Statuses) -> str:
-    """Return evidence that a Mastodon server lists statuses of the post's visibility (such as private) to their author.
+    """Return evidence that a Mastodon server's list of statuses includes those of a certain visibility, such as private.
 
     Raises OutcomeUnknown if there is no evidence.
     """

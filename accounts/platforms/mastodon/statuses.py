@@ -62,7 +62,7 @@ def create_status(server: ServerClient, content: Content, progress: Progress) ->
 def find_or_rule_out_created_status(
     server: ServerClient, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Find a Mastodon status created by an interrupted attempt: return the step after it, or a proof that there is none.
+    """Find the Mastodon status that an interrupted attempt created: return the next step, or a proof that none exists.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """

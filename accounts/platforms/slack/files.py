@@ -1,4 +1,4 @@
-"""The steps that post Slack messages with files, which only the app can post.
+"""The steps that post Slack messages with files, which requires the installed app: a webhook cannot send files.
 
 Each file is uploaded, then one call shares all of them in the channel, with the text. Slack discards an upload that is not
 shared, so it may be repeated. Sharing posts the message. Slack shares in the background: its response does not identify the
@@ -56,7 +56,7 @@ class FileErrorTranslator(SlackErrorTranslator):
     """
 
     def platform_specific_error(self, error: SlackError) -> PlatformError | None:
-        """Return the PlatformError for Slack's refusal of a message's files; treats other errors as for other messages."""
+        """Return the PlatformError for a Slack error about a message's files; other errors are translated as usual."""
         if error.code == "missing_scope":
             return ContentRejected(
                 gettext_noop("The account was connected without the permission to upload files."),
@@ -118,7 +118,7 @@ def check_files_appeared_as_message(
 def find_or_rule_out_posted_message(
     api: WebApi, channel: Channel, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Find the Slack message with files that an interrupted attempt may have posted, or return a proof of none."""
+    """Find the Slack message with files that an interrupted attempt may have posted, or prove that there is none."""
     file = _first_file(api, progress.state)
     if file is None:
         return NotPublishedProof(UploadNotPublishedProof("file_not_found"))

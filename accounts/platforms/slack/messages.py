@@ -33,7 +33,7 @@ def message_body(content: Content) -> dict[str, Any]:
 
 
 def send_message_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
-    """Post a Slack message without files as the app. Raises platform errors, such as OutcomeUnknown if it may be posted."""
+    """Post a Slack message without files by the installed app. Raises PlatformError, such as OutcomeUnknown."""
     with ERRORS.translating_publish_errors(gettext_noop("this message"), final=True):
         posted = api.post("/chat.postMessage", json={"channel": channel["id"], **message_body(content)})
         timestamp = required_matching_text(posted, "ts", TIMESTAMP, "timestamp")

@@ -84,7 +84,7 @@ class TikTok(OAuthPlatform):
     def find_or_rule_out_published_post(
         self, grant: Grant, content: Content, progress: Progress
     ) -> Progress | NotPublishedProof:
-        """Adapter method that finds out whether TikTok has, and so publishes, the whole video of an interrupted attempt."""
+        """Adapter method that finds out whether TikTok has received a whole video, which it then publishes."""
         return publishing.find_or_rule_out_uploaded_video(self._api(grant.tokens), content, progress)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:

@@ -147,7 +147,7 @@ class TikTokErrorTranslator(ErrorTranslator[TikTokError]):
         return self.transient_error(error) if error.code in TRANSIENT_ERRORS else None
 
     def means_content_rejected(self, error: TikTokError) -> bool:
-        """Return whether TikTok's error has a name, since most named errors mean that TikTok refuses the content."""
+        """Return whether a TikTok error means refused content, which is assumed for every error with a name."""
         return bool(error.code)
 
     def request_may_have_taken_effect(self, error: TikTokError) -> bool:

@@ -49,7 +49,7 @@ class ChunkUploadErrorTranslator(ErrorTranslator[PlatformHttpError]):
     error = PlatformHttpError
 
     def platform_specific_error(self, error: PlatformHttpError) -> PlatformError | None:
-        """Return the PlatformError for a rate limit or status 401 in a publishing step's upload to TikTok; else None.
+        """Return the PlatformError for TikTok's status 429 (rate limit) or 401 after a chunk was uploaded; otherwise None.
 
         A 401 is not about the access token, because none was sent.
         """
@@ -122,7 +122,7 @@ def upload_last_part_and_publish(api: Api, content: Content, progress: Progress)
 
 
 def publish_photos(api: Api, content: Content, progress: Progress) -> Progress:
-    """Ask TikTok to publish photos, which it fetches by URL. Raises OutcomeUnknown if it is unclear whether it will."""
+    """Ask TikTok to fetch photos by their URLs and publish them. Raises OutcomeUnknown if TikTok's response is unclear."""
     body = posts.photo_post_request_body(content, comment_disabled=progress.state["comment_disabled"])
     with ERRORS.translating_publish_errors(gettext_noop("the photos")):
         publish_id = _publish_id(api.post("/v2/post/publish/content/init/", json=body))

@@ -54,7 +54,7 @@ class X(OAuthPlatform):
         return (identity,)
 
     def details_stored_with_tokens(self, identity: Identity) -> Mapping[str, Any]:
-        """Method of X's adapter: return what is stored with the tokens: the user name, for the URLs of posts."""
+        """Method of X's adapter: return the user name, which is stored with the tokens and used in the URLs of posts."""
         return {"username": identity.handle}
 
     def oauth_client(self) -> XOAuthClient:

@@ -174,7 +174,7 @@ def _references(post: Mapping[str, Any]) -> dict[Any, Any]:
 
 
 def _media_of(post: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the media of an X post, which are the last parts of its media keys."""
+    """Return the ids of an X post's media, which are the ends of its media keys."""
     return [str(key).rpartition("_")[2] for key in _attached(post, "media_keys")]
 
 
@@ -194,7 +194,7 @@ def _text_as_sent(post: Mapping[str, Any]) -> str:
 
 
 def _comparable(text: str) -> str:
-    """Return the text of an X post for the search: without white space, which X trims, and https://, which X adds."""
+    """Return an X post's text without white space and https://, to compare it with the text of the searched post."""
     return "".join(unicodedata.normalize("NFC", _PROTOCOL.sub("", text)).split())
 
 
