@@ -136,7 +136,7 @@ def fetch_video_status(page: FacebookPageClient, video_id: str) -> FacebookVideo
 
 
 def graph_client_for_post_kind(page: FacebookPageClient, kind: PostKind) -> Graph:
-    """Return the client to which a kind of Facebook post uploads its media: ordinary videos have a host of their own."""
+    """Return the Graph API client that publishes a kind of Facebook post: ordinary videos have a separate host."""
     return page.video_graph if kind == "video" else page.graph
 
 
