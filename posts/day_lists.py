@@ -1,4 +1,4 @@
-"""Queries of the posts of a day or of several days: a post is listed once on each day on which one of its targets lies."""
+"""Queries of posts by day, such as for the calendar: a post is listed once on each day with a time of its targets."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ _ShownTarget = tuple[Any, str, bool]
 
 
 class _DayEntry(NamedTuple):
-    """An entry of the lists of posts by day: a post at a time of its targets; without a time, at the targets' creation."""
+    """An entry of the lists of posts by day: a post at the time of a target; without a time, at the target's creation."""
 
     shown_at: datetime
     group_id: str
@@ -150,7 +150,7 @@ class _DayEntry(NamedTuple):
 def _first_entries_of_each_day(
     targets: QuerySet[PostTarget], window: tuple[datetime, datetime], zone: ZoneInfo, places: slice
 ) -> list[_DayEntry]:
-    """Return the entries in the slice `places` of each local day's posts, for the days of a time window, earliest first.
+    """For lists of posts by day, return each local day's entries in the slice `places`, such as the first ten.
 
     They are grouped here, because a month took SQLite three times as long with window functions.
     """
@@ -166,7 +166,7 @@ def _first_entries_of_each_day(
 
 
 def _without_repetitions(targets: Sequence[_ShownTarget]) -> list[_ShownTarget]:
-    """For lists of posts by day, keep one sorted target per post group and time, and one per group without a time."""
+    """For lists of posts by day, keep one target of a post for each time, and one of its targets without a time."""
     distinct = [target for target, _ in groupby(targets)]
     first_of_group: dict[str, _ShownTarget] = {}
     for target in filterfalse(itemgetter(2), distinct):
@@ -175,7 +175,7 @@ def _without_repetitions(targets: Sequence[_ShownTarget]) -> list[_ShownTarget]:
 
 
 def _read_shown_targets(targets: QuerySet[Any]) -> list[_ShownTarget]:
-    """Read, sorted, those of the targets that the calendar shows; of a group awaiting approval, only those with a time.
+    """Read the targets that the calendar shows, in order; of a post group awaiting approval, only targets with a time.
 
     The groups are read only of targets that are pending and not due, since all others belong to released groups. Reading all
     groups would take longer than reading the targets.

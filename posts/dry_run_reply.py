@@ -34,7 +34,7 @@ def dry_run_reply(plan: Plan, request: Mapping[str, Any]) -> DryRunReply:
 
 
 def _moves(plan: Plan) -> list[dict[str, Any]]:
-    """Return for the dry run's response the targets that a plan moves, with their times before and after."""
+    """Return, for the API response to a dry run of a queue change, the moved targets with their times before and after."""
     pairs = [(before, after) for each in plan.changes for before in each.targets_before for after in each.targets]
     return [
         {

@@ -96,7 +96,7 @@ def _sent_contents_values(accounts: Iterable[str], hashes: Iterable[str]) -> lis
 
 
 def _released_duplicates(sent: str | None, ignored_group_id: str) -> dict[ContentKey, str]:
-    """Filter the duplicates that the query found: drop unsent targets, and those whose post groups are not released."""
+    """Filter a post's duplicates from the database: keep sent targets of post groups that were released for publishing."""
     # Filtered in Python: there are few rows, and each further SQL condition makes the query about 10 % slower.
     earlier = [
         ((account, content, bool(sandbox)), group)

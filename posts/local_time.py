@@ -50,5 +50,5 @@ def instants_at_local_time(local_time: datetime, zone: ZoneInfo) -> list[datetim
 
 
 def shift_past_clock_change(local_time: datetime, zone: ZoneInfo) -> datetime:
-    """Return a local time given for a post with its zone; a time that clocks skip moves forward by the clock change."""
+    """Return a post's local time with a time zone; a time that a clock change skips moves forward by as much."""
     return local_time.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)

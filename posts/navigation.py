@@ -1,4 +1,4 @@
-"""Return the type and ids of the resources that this stored plan's commit created or changed; else None."""
+"""The dashboard pages of posts in the navigation menu, such as the calendar, and the count of posts awaiting approval."""
 
 from __future__ import annotations
 

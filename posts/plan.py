@@ -162,7 +162,7 @@ def _hashed_change(change: GroupChange) -> dict[str, Any]:
 def _hashed_group(
     group: PostGroup, assets: Mapping[str, MediaAsset], moment: datetime | None, due: datetime | None
 ) -> dict[str, Any]:
-    """Return what a plan's hash contains of a post group; targets scheduled at `due` have no `moment` of their own."""
+    """Return a post group's part of a plan's hash; a target published with the group, at `due`, has no `moment` there."""
     return {
         "status": str(group.status),
         "text": group.text,

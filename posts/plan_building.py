@@ -1,4 +1,4 @@
-"""Builds the plans of new post groups, and has the checks and parts that plans of several operations on posts share."""
+"""Builds the plans of new post groups, with checks and parts that the plans of other operations on posts use, too."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def build_targets_to_validate(
 
 
 def agent_id_for_caps(caller: Caller, group: PostGroup) -> str | None:
-    """Return, while building a post's plan, the agent whose caps apply: the calling one, or else the post's creator."""
+    """Return the agent whose spend caps a post's plan counts against: the calling agent, or else the post's creator."""
     return caller.agent_id or group.agent_id
 
 

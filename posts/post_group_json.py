@@ -49,14 +49,14 @@ def post_group_json(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str
 
 
 def approval_url(group: PostGroup) -> str | None:
-    """Return for a post group's JSON the address of the page on which a person decides, while it awaits approval."""
+    """Return for a post group's JSON the address of the page on which a person approves it; None if it awaits no approval."""
     if group.status != GroupStatus.PENDING_CONFIRMATION:
         return None
     return post_page_url(group)
 
 
 def decision_url(group: PostGroup, decision: str) -> str:
-    """Return for a post group's JSON the address at which a person approves or rejects its present plan.
+    """Return the link for e-mails that opens a post's page to approve, or to reject, the post as it is planned now.
 
     If the post has changed since, the page offers neither until the person has read the post as it is now.
     """

@@ -1,4 +1,4 @@
-"""The class of the plan of a new series, and the content of a series from which the hashes of plans are computed."""
+"""The class for the plan of a new series, and what the hash of a plan contains of a series."""
 
 from __future__ import annotations
 

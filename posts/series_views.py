@@ -122,7 +122,7 @@ class SeriesViewSet(OperationViewSet):
 
 
 def _reply(call: Call, series: Series) -> Reply | DryRunReply:
-    """Return the API view's response with a changed series, once its scheduled posts are cancelled or edited."""
+    """Return the API view's response with a changed series; after the commit, its scheduled posts are cancelled or edited."""
     if call.dry_run:
         return DryRunReply(call.data, series, "would_update")
 

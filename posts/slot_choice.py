@@ -42,7 +42,7 @@ class FreeSlots:
         raise ValidationFailed.for_field(field, gettext_noop("All slots of the next 366 days are taken."), "no_free_slot")
 
     def take(self, account: ConnectedAccount, at: datetime, field: str) -> None:
-        """Take a particular slot of an account. Raises ValidationFailed if another post has taken it."""
+        """Take a particular free slot of an account for a post. Raises ValidationFailed if another post has taken it."""
         if at in self._taken_of(account):
             raise ValidationFailed.for_field(field, gettext_noop("Another post has taken this slot."), "slot_taken")
         self._taken_of(account).add(at)

@@ -32,7 +32,7 @@ OPERATIONS: Mapping[str, Operation] = {
 def request_to_plan_from_validated_fields(
     name: str, post_group_id: str, request: Mapping[str, Any], fields: Mapping[str, Any], workspace_id: str | None
 ) -> RequestToPlan:
-    """Return the request to plan the operation called `name`; `fields` are the validated form of its body `request`."""
+    """Return the RequestToPlan for the operation `name`, from its request body and the validated `fields` of that body."""
     planned = PLANNED_OPERATIONS[name]
     if workspace_id and not planned.changes_group:
         fields = {**fields, "workspace_id": workspace_id}
@@ -47,7 +47,7 @@ def request_to_plan_from_validated_fields(
 def make_and_store_plan_for_dashboard(
     *, caller: Caller, workspace_id: str, operation: str, request: Mapping[str, Any], dashboard_page: str, group_id: str = ""
 ) -> StoredPlan:
-    """Make the plan of a request and store it, for a page of the dashboard that shows it before it is committed.
+    """Make and store the plan of a request, so that a dashboard page can show the plan before a person confirms it.
 
     Raises ValidationError (of `request`), and the errors of `make_and_store_plan`.
     """
@@ -71,7 +71,7 @@ def stored_plan_json(stored: StoredPlan) -> dict[str, Any]:
 
 
 def commit_plan_by_id(*, caller: Caller, plan_id: str, dry_run: bool = False, plan_hash: str | None = None) -> CommittedPlan:
-    """Commit a stored plan with `services.commit_stored_plan`, whose error PlanChanged then shows the new plan."""
+    """Commit the stored plan with this id; if it has changed since, the error PlanChanged shows the new plan."""
     try:
         return services.commit_stored_plan(
             caller=caller, plan_id=plan_id, request_of=request_of_stored_plan, dry_run=dry_run, plan_hash=plan_hash

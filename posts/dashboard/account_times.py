@@ -1,4 +1,4 @@
-"""The composer's publishing times of single accounts; an account without its own time is published with the others."""
+"""The composer's publishing times for single accounts; accounts without a time of their own use the post's time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AccountTimeForms:
     def from_form(
         cls, sent: QueryDict | None, group: PostGroup | None, account_ids: Iterable[str], zone: ZoneInfo
     ) -> AccountTimeForms:
-        """Build the forms of account times from what was submitted in the composer, or else from the edited post."""
+        """Build the composer's time forms, one for each account, from the submitted form, or else from the edited post."""
         stored = list(group.targets.all()) if group else []
         own = {each.account_id: own_scheduled_at(group, each) for each in stored if group and not each.slot}
         forms = {pk: ScheduleForm(sent, prefix=f"time-{pk}", zone=zone, at=own.get(pk)) for pk in dict.fromkeys(account_ids)}
@@ -48,7 +48,7 @@ class AccountTimeForms:
 
     @property
     def entered_times(self) -> dict[str, datetime]:
-        """Return the composer's times of single accounts, by account id; of a time that occurs twice (DST), the first."""
+        """Return the composer's times of single accounts, by account id; for a time that clocks repeat, the first instant."""
         return {pk: form.instants[0] for pk, form in self.forms.items() if form.instants and pk not in self.in_slots}
 
     @property

@@ -104,7 +104,7 @@ def _render_slot(account: ConnectedAccount, local_time: datetime, composer: str,
 
 
 def slot_query_value(account: ConnectedAccount, at: datetime) -> str:
-    """Return the value by which the calendar's link to the composer, and the composer's form, name an empty slot."""
+    """Return the text that names an empty slot in the composer's address and form: the account's id and the time."""
     return f"{account.id}@{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 

@@ -57,7 +57,7 @@ class TargetCheckAndPreview:
 
     @property
     def words_after_remaining_length(self) -> str:
-        """Return the words after the remaining length of the account's text: characters left, or bytes left."""
+        """Return the words after an account's remaining text length in the composer: characters left, or bytes left."""
         return _("bytes left") if self._counts_bytes else _("characters left")
 
     @property

@@ -1,4 +1,4 @@
-"""What can be done with several posts at once: approve, move or cancel them, each by the plan that its own page makes.
+"""Actions on several posts at once: approve, move or cancel them; each makes the same plan as the page of a single post.
 
 A preview makes the plans, and a confirmation commits them one by one: what is refused does not stop the others.
 """

@@ -55,7 +55,7 @@ class MoveForm(ScheduleForm):
 
 @dataclass(frozen=True)
 class ChosenPostPreview:
-    """A chosen post with what would happen to it, or with the reason why nothing can be done."""
+    """A post on the page of an action on chosen posts: what would happen to it, or why the action is impossible."""
 
     group: PostGroup
     words: str
@@ -105,7 +105,7 @@ def _show(
     form: MoveForm | None,
     move: TimeShift | None,
 ) -> HttpResponse:
-    """Show what the action would do to each chosen post; without a `move`, only the form that asks where they move."""
+    """Show the effect of the chosen action on each chosen post; without a `move`, only the form that asks for new times."""
     posts = [
         _preview(page, get_post_group_of_workspace(page, group_id), action, move, version) for group_id, version in chosen
     ]
@@ -176,12 +176,12 @@ def _counted(words: Any, count: int) -> str:
 
 
 def _back(page: WorkspacePage) -> str:
-    """Return the query string of the list from which the posts were chosen."""
+    """Return the query string of the list of posts, to which the page of an action on chosen posts leads back."""
     return page.request.POST.get("back", "")[:MAX_BACK_ADDRESS_CHARACTERS]
 
 
 def chosen_posts_context(page: WorkspacePage) -> dict[str, Any]:
-    """Return what the list of posts needs for choosing several: whether all are checked, and the query that leads back."""
+    """Return the template context for choosing posts in the list of posts: whether all are checked, and the list's query."""
     query = page.request.GET.copy()
     every = query.pop("all", None) is not None
     return {"all_chosen": every, "back": query.urlencode()}

@@ -83,7 +83,7 @@ class ComposerContent:
         self.media = [{**each, "media_id": by} if each["media_id"] == media_id else each for each in self.media]
 
     def move_media(self, media_id: str, places: int) -> None:
-        """Move one of the composer's attached media assets this many places later in the post, or earlier if negative."""
+        """Move an attached media asset in the composer's content by `places`: later in the post, or earlier if negative."""
         if media_id in self.media_ids:
             place = self.media_ids.index(media_id)
             self.media.insert(max(place + places, 0), self.media.pop(place))

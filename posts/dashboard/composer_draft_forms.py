@@ -69,7 +69,7 @@ def form_data_of_draft(draft: ComposerDraft) -> QueryDict:
 
 
 def save_form_as_draft_or_none(page: WorkspacePage, group: PostGroup | None, key: str) -> composer_drafts.SavedDraft | None:
-    """Save the submitted composer form as a draft; an empty form only replaces an existing draft, otherwise return None."""
+    """Save the submitted composer form as a draft; return None if the form is empty and there is no draft to replace."""
     sent = page.request.POST
     fields = {
         name: [normalize_newlines_and_nul(value) for value in values]
@@ -121,7 +121,7 @@ def composer_drafts_to_continue(page: WorkspacePage, group: PostGroup | None) ->
 
 
 def composer_address_of_draft(page: WorkspacePage, draft: ComposerDraft) -> str:
-    """Return the address of the composer that shows a draft, as a new post if the edited post cannot be edited any more."""
+    """Return the composer's address that opens a draft: of its post if that can still be edited, or else of a new post."""
     editable = draft.group is not None and draft.group.status in (
         GroupStatus.DRAFT,
         GroupStatus.PENDING_CONFIRMATION,

@@ -76,7 +76,7 @@ class ComposerMedia:
             self.problems.append(" ".join([_("Nothing was added from this address."), *_sentences(error)]))
 
     def move(self, media_id: str, places: int) -> None:
-        """Move a file attached in the composer this many places later (earlier if negative); its button keeps the focus."""
+        """Move a file attached on the composer page by `places` (negative: earlier), and focus one of its move buttons."""
         self.content.move_media(media_id, places)
         ends = {self.content.media_ids[0]: "later", self.content.media_ids[-1]: "earlier"} if self.content.media else {}
         self.pressed, self.pressed_id = ends.get(media_id, "earlier" if places < 0 else "later"), media_id

@@ -144,7 +144,7 @@ class Composer:
 
     @cached_property
     def validation(self) -> Validation | None:
-        """Validate the composer's content once; None without a chosen account or after an API error, added to `problems`."""
+        """Return the validation of the composer's content; None if no account is chosen, or after an API error."""
         if not self.content.targets:
             return None
         try:
@@ -172,7 +172,7 @@ class Composer:
         )
 
     def _sentence_if_caps_refuse(self, validation: Validation) -> str | None:
-        """Return why caps or payment would refuse the composed post; None if it needs approval, as nothing is reserved."""
+        """Return why spend caps or payment would refuse the composed post; None if the post must be approved first."""
         if not self.page.may_publish_without_approval:
             return None
         return sentence_if_caps_refuse(

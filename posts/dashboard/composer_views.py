@@ -130,7 +130,7 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
 
 
 def _apply_media_button(request: HttpRequest, media: ComposerMedia, action: str, subject: str) -> None:
-    """Change the composer's media as the clicked button says; Enter in the field for a file's URL works like its button."""
+    """Change the composer's media as the clicked button says; the Enter key in the field for a URL fetches that file."""
     match action:
         case "upload":
             media.upload_and_attach_files(uploaded_files_in_field(request, "file"))

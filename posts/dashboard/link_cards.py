@@ -69,7 +69,7 @@ class LinkCard:
 
 
 def link_card_of_target(target: TargetToValidate) -> LinkCard | None:
-    """Return the link card in a post's preview, as the options describe it; None if the post has none."""
+    """Return the link card that a target's preview shows, as the post's options describe it; None if the post has no card."""
     adapter = get_adapter(target.account.platform)
     option = target.options.get(adapter.look.card_option)
     own = option if isinstance(option, dict) else {}
@@ -112,7 +112,7 @@ def show_link_card(page: WorkspacePage) -> HttpResponse:
 
 
 def _completed(page: WorkspacePage, card: LinkCard) -> LinkCard:
-    """Return the link card with the linked page's words; if the page cannot be read yet, with one attempt fewer left."""
+    """Add the linked page's words to a preview's link card; if the page cannot be read yet, only lower `attempts_left`."""
     try:
         read = read_linked_page(caller=page.caller, workspace_id=page.workspace.id, url=card.url)
     except RateLimited:

@@ -1,4 +1,4 @@
-"""Says before a post is sent whether caps or a missing payment method would refuse it."""
+"""Says before a post is sent whether spend caps or a missing payment method would refuse it."""
 
 from __future__ import annotations
 

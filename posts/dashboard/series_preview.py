@@ -62,7 +62,7 @@ def shown_next_posts_of_series(series: Series) -> list[ShownOccurrence]:
 
 
 def monthly_prices(series: Series) -> list[UtcMonthCost]:
-    """Return what a series costs in this month, from now on, and in each of the next two, by UTC months as for caps."""
+    """Return what the posts of a series cost in the rest of this month, and in each of the next two (months in UTC)."""
     now = timezone.now().astimezone(UTC)
     months = Counter((each.at.year, each.at.month) for each in series.recurrence.occurrences(now, now + PREVIEWED_PERIOD))
     following = [divmod(12 * now.year + now.month - 1 + ahead, 12) for ahead in range(3)]

@@ -18,7 +18,7 @@ CHARACTERS_READ_PER_UNIT = 20  # of a long text when it is split; one emoji can 
 
 @dataclass(frozen=True)
 class ThreadFocus:
-    """The button, or field `text`, of a thread's further post at `place`, that gets the composer's focus after a change."""
+    """The composer control to focus after a thread button: a button, or the field `text`, of the further post at `place`."""
 
     control: str
     place: int

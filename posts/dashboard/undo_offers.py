@@ -55,13 +55,13 @@ class UndoOffer:
         return parse_datetime(self.at) if self.at else None
 
     def address(self, page: WorkspacePage) -> str:
-        """Return the address to which a button on a dashboard page posts in order to undo the action."""
+        """Return the address to which the button of this UndoOffer posts, such as the button beside a message."""
         token = signing.dumps([page.caller.actor_id, page.workspace.id, asdict(self)], salt=UNDO_SALT, compress=True)
         return f"{page.url_of_page('post-undo')}?{urlencode({'token': token, 'seconds': self.seconds or ''})}"
 
 
 def publish_now_due_at_or_none(page: WorkspacePage) -> datetime | None:
-    """Return when a post published or retried now is due: after the seconds for an undo; None if it is due at once.
+    """Return when a post published or retried now is due: after the delay for an undo, or None for at once.
 
     It is None as well if the post waits for approval first.
     """
@@ -88,7 +88,7 @@ def undo_offer_after_scheduling_or_publishing(
 
 
 def undo_offer_of_move(before: PostGroup, moved: Iterable[PostTarget]) -> UndoOffer:
-    """Return the offer to undo moves of a post's targets in the calendar; `before` and `moved` are the former rows."""
+    """Return the offer to undo a move in the calendar, from the post and its moved targets as they were before."""
     version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=before.id)
     times = [(each.account_id, each.scheduled_at.isoformat(), each.slot) for each in moved if each.scheduled_at]
     at = before.scheduled_at.isoformat() if before.scheduled_at else ""

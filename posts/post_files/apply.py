@@ -1,4 +1,4 @@
-"""Applies a file of posts: commits the plans that were made from its difference to the workspace's posts, and shown.
+"""Applies a file of posts: commits the plans for its new and changed posts that the comparison page has shown.
 
 The new posts are one plan (posts.create_batch): all of them are made, or none. Each changed post is a plan of its own
 (posts.update). Rows are remembered with the posts that they made, so that the same file makes no second posts.
@@ -87,7 +87,7 @@ def read_signed_plans(text: str, workspace_id: str) -> FilePlans:
 
 
 def commit_file_plans(caller: Caller, plans: FilePlans) -> FileApplyResult:
-    """Apply a file by committing its plans: first all new posts, or none, then each change. A repeated call does nothing.
+    """Commit the plans of a file of posts: first all new posts, or none, then each change. A repeated call does nothing.
 
     A change that is refused does not undo others. Raises the errors of creating the new posts, and PageRefusal if the file
     was imported meanwhile or another comparison has replaced its plans.

@@ -149,7 +149,7 @@ def _compared_with_group(content: RowContent, group: PostGroup, names: AccountNa
 
 
 def _check_new_posts(caller: Caller, workspace_id: str, rows: Sequence[ComparedRow]) -> None:
-    """Check each new post as POST /posts/batch would, and add the problems of all of them to their rows."""
+    """Check the new posts of a file as POST /posts/batch would, and add their problems to the file's rows."""
     posts = {}
     for row in rows:
         if not row.content.problems and (fields := _validated(BatchedPostSerializer, row)):
@@ -164,7 +164,7 @@ def _check_new_posts(caller: Caller, workspace_id: str, rows: Sequence[ComparedR
 
 
 def _check_change(caller: Caller, row: ComparedRow) -> None:
-    """Check the change of a stored post as PATCH /posts/{id} would, and add its problems to the row."""
+    """Check a file's row that changes a stored post as PATCH /posts/{id} would, and add the problems to the row."""
     fields = _validated(UpdatePostSerializer, row)
     if not fields or row.group is None:
         return
@@ -183,7 +183,7 @@ def _check_change(caller: Caller, row: ComparedRow) -> None:
 
 
 def _validated(serializer: type[Any], row: ComparedRow) -> dict[str, Any]:
-    """Validate the API request made from a compared file row; return its fields, or {} after adding problems to the row."""
+    """Validate the API request made from a row of a file of posts; if invalid, add problems to the row and return {}."""
     try:
         return dict(shared_serializer_instance(serializer).run_validation(row.request))
     except ValidationError as error:
@@ -195,7 +195,7 @@ def _validated(serializer: type[Any], row: ComparedRow) -> dict[str, Any]:
 
 
 def _add_error(caller: Caller, row: ComparedRow, post: PostInput, error: ApiError) -> None:
-    """Add an API error about a compared file row's post to the problems of the row's cells that the error concerns."""
+    """Add an API error about the post of a file's row to the problems of those cells of the row that caused the error."""
     content, columns = row.content, row.content.row.cells
     if isinstance(error, ContentInvalid):
         found = services.validate_post(caller=caller, post=replace(post, scheduled_at=None), group=row.group)

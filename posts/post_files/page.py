@@ -130,7 +130,7 @@ def _table_cell(row: ComparedRow, column: str) -> TableCell:
 
 @workspace_page("POST", operation="plans.commit")
 def apply_file(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: commit the plans of a file that was compared."""
+    """Dashboard page: apply a file of posts that was compared, by committing its plans."""
     applied = commit_file_plans(page.caller, read_signed_plans(page.request.POST.get("plans", ""), page.workspace.id))
     for number, error in applied.refusals:
         record_refused_write(page, "plans.commit", error)

@@ -48,7 +48,7 @@ class AccountNames:
         return (connected or named)[0]
 
     def handle_or_id(self, account_id: str) -> str:
-        """Return what a row of a file calls an account: its handle, if no other account has it, or else its id."""
+        """Return how a file of posts names an account: by its handle, if no other account has the same, or else by its id."""
         handle = self.by_id[account_id].handle
         try:
             named = bool(handle.split() == [handle]) and self.find(handle).id == account_id

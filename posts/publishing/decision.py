@@ -95,7 +95,7 @@ def _certainty_after_step(state: TargetState, progress: Progress) -> Certainty:
 
 
 def _certainty_if_absent(state: TargetState) -> Certainty:
-    """Return how certain it is that the target was sent, once it is proven that the step in doubt has published nothing."""
+    """Return the Certainty that the target was sent, once it is proven that the doubtful step has published nothing."""
     if state.published:
         return Certainty.CONFIRMED
     return Certainty.SENT if state.segments else Certainty.DISPROVED
@@ -123,7 +123,7 @@ def _worker_died(state: TargetState, fact: AttemptBegins) -> Decision:
 
 
 def _step_failed(state: TargetState, error: errors.PlatformError) -> Retry | Finish:
-    """Decide whether the publisher retries or ends a post after the platform refused a step or the step failed.
+    """Decide whether the publisher retries or gives up a post after the platform refused a step or the step failed.
 
     A rejection is an answer about the post itself, so it ends the doubt about the attempt before it.
     """
@@ -147,7 +147,7 @@ def _step_failed(state: TargetState, error: errors.PlatformError) -> Retry | Fin
 
 
 def _applies_to_earlier_attempts(state: TargetState) -> bool:
-    """Return, for a decision, whether a rejection proves that no earlier attempt has published the post."""
+    """For the publisher's decision, return whether a platform's refusal proves that no earlier attempt published the post."""
     searched_or_preparing = state.in_doubt or not state.publishes
     return state.retry_safety == "idempotent" or (state.retry_safety == "verifiable" and searched_or_preparing)
 

@@ -50,14 +50,14 @@ class TargetState:
 
     @property
     def certainty_during_step(self) -> Certainty:
-        """Return the certainty to store for this TargetState while its next step runs, in case the outcome is lost."""
+        """Return the Certainty that the target was sent, to store while the next step runs in case its outcome is lost."""
         sends = self.publishes and self.certainty is not Certainty.CONFIRMED
         return Certainty.MAYBE_SENT if sends else self.certainty
 
 
 @dataclass(frozen=True)
 class TargetProblem:
-    """The type of a decision's error: a code, a message, and what a person can do.
+    """What keeps the publisher from publishing a post target: a code, a message, and what a person can do.
 
     As a fact it says that the workspace, the account or the schedule forbids publishing.
     """
@@ -92,7 +92,7 @@ class TokensRenewed:
 
 @dataclass(frozen=True)
 class AttemptBegins:
-    """The fact that an attempt to publish a post begins; `losses` counts the workers that died in the target's next step."""
+    """The fact that an attempt to publish a post begins; `losses`: how many workers have died in its next step so far."""
 
     losses: int
 

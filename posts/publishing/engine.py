@@ -87,7 +87,7 @@ def continue_attempt(attempt: Attempt) -> None:
 
 @contextmanager
 def _logged_errors(target: PostTarget, writer: DatabaseWriter) -> Iterator[None]:
-    """Return a context manager of the engine that logs exceptions while a post is published, and postpones the post.
+    """Return a context manager of the publishing engine that logs exceptions of publishing a post, and postpones the post.
 
     When the database fails, the claim's lease expires and another worker continues.
     """
@@ -138,7 +138,7 @@ def _commit_first_steps(attempts: Sequence[Attempt], writer: DatabaseWriter) -> 
 
 
 def _take_steps(attempt: Attempt) -> Decision:
-    """Let the engine publish a post step by step until it is finished or has to wait; returns that decision."""
+    """Take the publishing engine's steps with a post until a decision ends or postpones it; return that decision."""
     while True:
         state = attempt.state
         fact = attempt.fault or (_search(attempt) if state.must_search else _step(attempt))
@@ -172,7 +172,7 @@ def _answer_or_error(ask: Callable[[], Answer], unexpected: errors.PlatformError
 
 
 def _step(attempt: Attempt) -> Fact:
-    """Take one step of publishing a post at the platform."""
+    """Take the next step of publishing a post at the platform, for the publishing engine; return the answer or error."""
     unexpected: errors.PlatformError = errors.Transient("The service failed before it published anything.")
     if attempt.state.publishes:
         unexpected = errors.OutcomeUnknown("The service failed while it was publishing.")

@@ -112,7 +112,7 @@ def record_decision(attempt: Attempt, decision: Decision) -> None:
 
 
 def _values(attempt: Attempt, decision: Wait | Retry | Finish) -> dict[str, Any]:
-    """Return what an outcome writes to a post target's row, besides the columns that every outcome writes."""
+    """Return the columns of a post target's row that depend on the outcome: waiting, a retry or the end of publishing."""
     target = attempt.target
     match decision:
         case Wait(progress=Progress() as progress):

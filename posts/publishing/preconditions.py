@@ -78,7 +78,7 @@ def _too_late(target: PostTarget) -> TargetProblem | None:
 
 
 def reserve_times_or_postpone(attempts: Sequence[Attempt]) -> None:
-    """As a precondition of publishing, reserve times for accounts with a limited rate; postpone attempts until then.
+    """As a precondition of publishing, reserve times for accounts of limited pace; postpone attempts until their times.
 
     An attempt to complete a post that may be published already is not postponed.
     """

@@ -91,7 +91,7 @@ class PublishLoop(WorkerLoop):
             self._stopped.set()
 
     def _platforms_with_due(self) -> list[str]:
-        """Return the platforms with due post targets; queries them once per poll interval, or earlier if none are known."""
+        """For the publishing worker's loop, return the platforms with due post targets, queried at most POLL_SECONDS ago."""
         if not self._due or time.monotonic() - self._queried_at >= POLL_SECONDS:
             _pause_since(self._queried_at)
             targets = unclaimed_due_rows(PostTarget.objects.all()).order_by()
@@ -100,7 +100,7 @@ class PublishLoop(WorkerLoop):
         return self._due
 
     def _free_places(self, platform: str) -> int:
-        """Return how many more posts of a platform may begin: it may use half of the threads that other platforms leave."""
+        """Return how many more posts of a platform may begin: at most half of the threads that other platforms do not use."""
         with self._lock:
             here = sum(each.target.platform == platform for each in self._in_progress)
             return (THREADS - (len(self._in_progress) - here)) // 2 - here

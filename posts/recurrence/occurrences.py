@@ -57,7 +57,7 @@ class Recurrence:
         return next(self.occurrences(after, after + timedelta(days=366 * SEARCHED_YEARS)), None)
 
     def local_times_at(self, at: datetime) -> list[datetime]:
-        """Return this Recurrence's local times at the instant `at`, exdates included; several if clocks change."""
+        """Return this Recurrence's local times at the instant `at`, also left-out ones; several where clocks skip an hour."""
         return [each.local for each in self._nominal_occurrences(at - timedelta(seconds=1), at) if each.at == at]
 
     def _nominal_occurrences(self, after: datetime, until: datetime) -> Iterator[Occurrence]:
@@ -75,7 +75,7 @@ class Recurrence:
                 yield Occurrence(at, local)
 
     def _matches(self, first: datetime, last: datetime) -> Iterator[datetime]:
-        """Yield local times that match the rule: at least all from `first` to `last`, maybe some before the start."""
+        """Yield the local times from `first` to `last` that match the recurrence rule, and maybe some before or after."""
         rule, begin = self.rule, _start_of_period(self.rule, self.starts_at)
         if rule.count is None and first > begin:
             begin = _later_period(rule, begin, first)
@@ -117,7 +117,10 @@ def _engine_arguments(rule: RecurrenceRule, starts_at: datetime) -> dict[str, An
 
 
 def _engine_weekdays(rule: RecurrenceRule) -> Iterator[tuple[int, int | None]]:
-    """Yield a recurrence rule's weekdays for dateutil: all numbered or none, because it would intersect the two kinds."""
+    """Yield a recurrence rule's weekdays for dateutil: if one has a number, such as the first Monday, all get numbers.
+
+    Of days with and without numbers, dateutil would find only those that are both.
+    """
     numbered = any(number for _, number in rule.weekdays)
     weeks = WEEKS_IN_MONTH if rule.frequency == "MONTHLY" or "BYMONTH" in rule.lists else WEEKS_IN_YEAR
     for day, number in rule.weekdays:
@@ -135,7 +138,7 @@ def _start_of_period(rule: RecurrenceRule, local: datetime) -> datetime:
 
 
 def _later_period(rule: RecurrenceRule, begin: datetime, local: datetime) -> datetime:
-    """Return the start of a period of the rule shortly before a local time, where the search for occurrences can begin."""
+    """Return the start of a period of the recurrence rule shortly before a local time, for the search for occurrences."""
     if rule.frequency in ("YEARLY", "MONTHLY"):
         months_in_step = rule.interval * (12 if rule.frequency == "YEARLY" else 1)
         elapsed = 12 * (local.year - begin.year) + local.month - begin.month
@@ -146,11 +149,11 @@ def _later_period(rule: RecurrenceRule, begin: datetime, local: datetime) -> dat
 
 
 class _SearchEnded(Exception):
-    """Raised inside the search for occurrences of a rule when it has gone far enough."""
+    """Raised inside dateutil's search for a recurrence rule's dates, to stop the search after enough years."""
 
 
 class _BoundedEngine(dateutil_rrule.rrule):
-    """dateutil's search for occurrences of a rule, ended after a number of periods; alone, it goes on to the year 9999.
+    """dateutil's search for a recurrence rule's dates, stopped after some years; alone, dateutil searches to the year 9999.
 
     For a rule that matches nothing, such as the 30th of February, that takes seconds. The engine reads `_byeaster`, which no
     rule here sets, once for each year or month that it comes to; this property counts the reads.

@@ -1,4 +1,4 @@
-"""What all changes of a stored post share: finding its targets that are not being sent yet, and withdrawing them."""
+"""For all changes of stored posts: finds the targets that are not being sent yet, and withdraws them from publishing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ChangeableTarget(Protocol):
 
 
 def withdraw_unsaved_target_from_publisher(target: PostTarget) -> None:
-    """Withdraw a plan's unsaved target from publishing: not due, with a raised fence number that blocks workers' writes."""
+    """In a plan, withdraw an unsaved target from publishing; its raised fence number blocks workers with older claims."""
     target.due_at = target.lease_until = target.turn_at = None
     target.fence += 1
 
@@ -77,7 +77,7 @@ def is_unattempted_target(target: ChangeableTarget) -> bool:
 
 
 def unstarted_targets_or_raise_if_none(group: PostGroup) -> list[PostTarget]:
-    """Return the targets that a change of a post may stop. Raises InvalidState without any, and if the post is finished."""
+    """Return a post's targets that no worker publishes yet. Raises InvalidState if there are none or the post is finished."""
     unstarted = [target for target in group.targets.all() if is_pending_and_unclaimed(target)]
     if group.status not in UNFINISHED_GROUP_STATUSES or not unstarted:
         raise publishing_begun_error(group)

@@ -117,7 +117,7 @@ def commit_without_audit_entry(change: GroupChange) -> None:
 
 
 def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (), *, batch: bool = False) -> None:
-    """Commit changes of post groups with their targets, events, media protection and money, and with `further` writes.
+    """Commit changes of post groups with their targets, events, media protection and money, and the writes in `further`.
 
     Everything is written together, in one statement on PostgreSQL, unless media are locked, money is moved that was held
     before or is held for several agents, posts of a plan leave slots, or targets are deleted: these take a transaction. Locks
@@ -177,7 +177,7 @@ def _targets_that_leave_slots(changes: Sequence[GroupChange]) -> list[str]:
 
 
 def _write(writes: Sequence[Write]) -> None:
-    """Run the writes of a commit together. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
+    """Run the database writes of a plan's commit together. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
     failed = write_with_holds_or_return_failed(writes)
     if failed is not None:
         raise IdempotencyInProgress() if isinstance(failed.subject, KeyedRequest) else RowsChanged
@@ -212,7 +212,7 @@ def _events(changes: Sequence[GroupChange]) -> list[NewEvent]:
 
 
 def _update_writes(rows: Sequence[tuple[Any, Any]], unchanged: tuple[str, ...] = ()) -> list[Write]:
-    """Return the writes by which a commit updates the fields in which planned groups or targets differ from the stored rows.
+    """Return the database writes of a commit that update planned groups or targets, only in the fields that changed.
 
     A group, which has `unchanged` fields, is written even if it stays the same: then the plan fails if the publisher has
     finished another target of the group meanwhile, and the publisher's outcomes are written only if no plan was.

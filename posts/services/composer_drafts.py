@@ -116,7 +116,7 @@ def _save(
 
 
 def _may_replace(draft: ComposerDraft, content: dict[str, list[str]], editor: str, seen: str) -> bool:
-    """Return whether a page of the composer has seen all of a draft that it is about to replace."""
+    """Return whether the composer page that saves a draft has seen the stored draft, and so may replace it."""
     same_page = bool(editor) and draft.editor == editor
     return same_page or draft.fields == content or _parsed(seen) == draft.saved_at
 

@@ -1,4 +1,4 @@
-"""The money of plans of posts: caps are checked for a preview, and what was reserved before is spent or released."""
+"""The money of plans of posts: checks spend caps for a preview, and spends or releases the money held for targets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posts.plan import GroupChange, Plan
 
 
 def check_plan_against_caps(plan: Plan) -> SpendCapStatus:
-    """Check the prices of a plan against all caps, without reserving them. Raises the spend errors."""
+    """Check the prices of a plan against all spend caps, without reserving money. Raises the spend errors."""
     by_agent = group_changes_by_capped_agent(plan.changes)
     for changes in by_agent if len(by_agent) > 1 else ():
         _check(plan.workspace_id, changes[0].agent_id_for_caps, changes)

@@ -74,7 +74,7 @@ class RequestedQueueChange:
         )
 
     def shift_time(self, at: datetime, zone: ZoneInfo) -> datetime:
-        """Return when a post is due after this RequestedQueueChange: days keep the workspace's time of day."""
+        """Return the new time of a post that this RequestedQueueChange moves; a move by days keeps the local time of day."""
         if self.days:
             local = at.astimezone(zone).replace(tzinfo=None, fold=0) + timedelta(days=self.days)
             at = first_instant_at_local_time(local, zone)

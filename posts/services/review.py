@@ -59,7 +59,7 @@ def confirm_post(
 
 
 def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, scheduled_at: datetime | None = None) -> Plan:
-    """Return the plan of approving a post in a review, which releases it. Raises the errors of `confirm_post`."""
+    """Return the plan that approves a post in a review, so that it can be published. Raises the errors of `confirm_post`."""
     group = _reviewable_group(caller, post_group_id)
     change = _released(caller, group, content_version, scheduled_at)
     after = change.after
@@ -100,7 +100,7 @@ def _plan_request(caller: Caller, post_group_id: str, content_version: int, sche
 
 
 def _released(caller: Caller, group: PostGroup, content_version: int, scheduled_at: datetime | None) -> GroupChange:
-    """Check that a reviewed post group may be released; return the change that sets its times but not its status."""
+    """Check that a reviewed post group may be approved; return the change that sets its times but not its status."""
     refuse_past_or_too_late_times(scheduled_at)
     now = timezone.now()
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
@@ -116,7 +116,7 @@ def _released(caller: Caller, group: PostGroup, content_version: int, scheduled_
 
 
 def _set_times(group: PostGroup, after: PostGroup, scheduled_at: datetime | None, when: datetime | None) -> None:
-    """Set the times of a reviewed post group's targets on release; targets without a time of their own get `when`.
+    """Set the times of a reviewed post group's targets for its approval; targets without a time of their own get `when`.
 
     A target that has no slot yet, or whose slot has passed, takes the next free one of its account.
     """

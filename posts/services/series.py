@@ -254,7 +254,7 @@ def _locked_live(caller: Caller, series_id: str) -> Series:
 
 
 def _check_others_series(caller: Caller, series: Series, edit: SeriesEdit) -> None:
-    """Refuse agents' and editors' changes, except pauses, to others' series: those publish with others' rights and caps.
+    """Forbid agents and editors to change others' series, which publish with their creators' rights; pausing is allowed.
 
     Editors are included even where their posts need no approval, since that may change before the series publishes.
     """

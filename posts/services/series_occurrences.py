@@ -192,7 +192,7 @@ def _make_post(series: Series, occurrence: Occurrence, row: SeriesOccurrence | N
 
 
 def _made_writes(series: Series, occurrence: Occurrence, row: SeriesOccurrence | None, group: PostGroup) -> Sequence[Write]:
-    """Return the writes that record the post of an occurrence; they fail if the claim is lost or the series is inactive."""
+    """Return the writes that record the post made for a series' occurrence; a lost claim or an inactive series fails them."""
     number = series.made + 1
     versions = {"group_version": group.content_version, "revision": series.revision}
     values = {"group_id": group.id, "number": number, **versions}
@@ -241,7 +241,7 @@ def _maker(series: Series) -> Caller:
 
 
 def _with_series(plan: Plan, series: Series) -> Plan:
-    """Mark the post of a plan and its audit entry as made by the series."""
+    """Record on the post of a plan, and on its audit entry, the series that made the post."""
     plan.group.series_id = series.id
     return replace(plan, audit={"series_id": series.id})
 

@@ -191,7 +191,7 @@ def _agent_approved_by(person: Caller, agent_id: str) -> Caller:
 
 
 def _make_plan_again(stored: StoredPlan, planned: RequestToPlan, maker: Caller, caller: Caller, dry_run: bool) -> Plan:
-    """Make a stored plan again and check that it is unchanged.
+    """Make a stored plan again from its request. Raises PlanChanged if the plan would not do the same any more.
 
     An agent's plan that a person approves is made twice: in the agent's mode to compare it, and then as the person allows it.
     """

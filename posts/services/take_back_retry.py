@@ -1,4 +1,4 @@
-"""Taking back the retry of a post before it begins: its targets have failed, or are unconfirmed, as before the retry."""
+"""Taking back a person's retry of a post before sending begins: its targets are failed or unconfirmed again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def state_before_retry(change: GroupChange) -> dict[str, Any]:
 
 
 def take_back_retry(*, caller: Caller, post_group_id: str, before: Mapping[str, Any]) -> Plan:
-    """Take back the retry of a post: all of its retried targets are what they were `before` it, or none.
+    """Take back the retry of a post: make the retried targets what they were `before`, all of them or none.
 
     Releases the money that the retry holds. Raises NotFound, ScopeMissing, Forbidden (an editor), AccountNotAllowed,
     WorkspacePaused, and InvalidState once a worker or a person has done anything with one of the targets.

@@ -21,7 +21,7 @@ class TargetTime(NamedTuple):
 
 
 def edit_that_moves_targets(group: PostGroup, targets: Collection[PostTarget], to: TargetTime) -> PostEdit:
-    """Return the edit that moves these targets of a post to another time; the others keep theirs.
+    """Return the edit that moves these targets of a post to another time; the post's other targets keep their times.
 
     If all of them have the time of the post and take no slot, the post itself is moved.
     """

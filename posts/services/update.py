@@ -128,13 +128,13 @@ def _wanted_targets(group: PostGroup, edit: PostEdit) -> Sequence[TargetInput]:
 
 
 def _changed_targets(group: PostGroup, edit: PostEdit) -> list[TargetInput]:
-    """Return the targets that the update of a post may edit: those that are new or have not begun."""
+    """Return the targets of a post that an update may edit: new ones, and those whose publishing has not begun."""
     begun = {target.account_id for target in group.targets.all() if _has_begun(target)}
     return [each for each in _wanted_targets(group, edit) if each.connected_account_id not in begun]
 
 
 def _has_begun(target: PostTarget) -> bool:
-    """Return whether a target has begun, so that updates of its post keep it; a target cancelled unsent has not begun."""
+    """Return whether publishing to a target has begun, so that updates keep the target; False if it was cancelled unsent."""
     was_never_sent = not target.attempts and target.certainty == Certainty.NOT_SENT
     return not is_unattempted_target(target) and not (target.status == TargetStatus.CANCELLED and was_never_sent)
 
