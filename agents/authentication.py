@@ -153,7 +153,7 @@ def _access_token_caller(token: str, resource: str) -> Caller:
 
 
 def _record_use(caller: Caller, key: ApiKey) -> None:
-    """Save the last use of the API key that authenticated a caller, at most once a minute, and any new network of it."""
+    """Save the last use of the API key that authenticated a caller, at most once a minute, and a network new for the key."""
     now = timezone.now()
     if record_key_network_and_return_if_new(caller=caller, key=key, now=now):
         return

@@ -177,7 +177,7 @@ class OAuthGrant(TimestampedModel):
 
     @property
     def redirects_to_own_computer(self) -> bool:
-        """Return whether this OAuthGrant row's person was sent back to a program on their own computer (http allowed)."""
+        """Return whether this OAuthGrant row's redirect URI leads to the person's own computer: only there it may be http."""
         return self.redirect_uri.startswith("http:")
 
     @property

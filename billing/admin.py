@@ -26,7 +26,7 @@ from config.pages.admin_actions import requires_confirmation, signed_in_operator
 
 
 def _by_agent(agent_id: str) -> Q:
-    """Return the filter by which the billing admin finds the usage totals of one agent.
+    """Return the filter for the usage totals of one agent, for the agent filter of the billing admin.
 
     It also names the agent's workspace, so that the database can use its index.
     """
@@ -60,7 +60,7 @@ class UsageTotalAdmin(ReadOnlyAdmin):
 
 @admin.register(Correction)
 class CorrectionAdmin(ReadOnlyAdmin):
-    """The admin table of corrections. They are proposed on a workspace's statement, and decided here by another operator."""
+    """The admin table of billing corrections, proposed on a workspace's statement and approved or withdrawn in this table."""
 
     list_display = ("id", "workspace_id", "month", "cents", "reason", "status", "proposed_by", "expires_at", "decided_by")
     list_filter = ("status",)

@@ -23,7 +23,7 @@ ALLOWED_YEARS = range(2000, 2201)  # of the months that a URL may name
 
 @dataclass(frozen=True)
 class ChargeTotals:
-    """Totals of charges or ledger entries, to be compared with the caps: cents, posts with a URL, and accounts posted to."""
+    """Totals of charges or ledger entries to compare with the caps: cents, posts with a URL, posts to single accounts."""
 
     cents: int
     url_posts: int
@@ -120,7 +120,7 @@ class MonthlyCaps:
                 )
 
     def require_payment_beyond_free_credit(self, counter: MonthCounter, demand: ChargeTotals) -> None:
-        """Raise PaymentMethodRequired if charges exceed the free credit of these MonthlyCaps and nobody pays for more."""
+        """Raise PaymentMethodRequired if charges exceed these MonthlyCaps' free credit and no subscription pays for more."""
         free = self.free_credit_cents
         left = max(0, free - counter.settled_cents - counter.held_cents)
         if demand.cents > left and not self.pays:

@@ -79,7 +79,7 @@ class MonthStatement:
 
     @property
     def cents_beyond_free_credit(self) -> int:
-        """Return what the month of this MonthStatement cost beyond the free credit, as it is now."""
+        """Return how many cents the month of this MonthStatement cost beyond the workspace's present free credit."""
         return max(0, self.total_cents - self.workspace.free_monthly_credit_cents)
 
     @property

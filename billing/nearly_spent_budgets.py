@@ -52,7 +52,7 @@ def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None 
 
 
 def _nearly_spent(percent: int) -> Exists:
-    """Return the database filter for months with a nearly spent budget.
+    """Return the database filter for months in which a workspace has used at least `percent` % of its budget.
 
     It uses floats, because sums may exceed 64 bits.
     """

@@ -81,7 +81,7 @@ class SubscriptionState:
 
     @property
     def may_still_charge(self) -> bool:
-        """Return whether the processor may still charge, by the status in a subscription's JSON: not once it has ended."""
+        """Return whether the payment processor may still charge for a subscription: not if this state is an ended one."""
         return self.status not in ENDED_STATUSES
 
 
@@ -125,7 +125,7 @@ def _from_subscription(kind: str, obj: Mapping[str, Any], occurred_at: datetime)
 
 
 def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
-    """Read a finished checkout's JSON as an event about the state of a new subscription; None if it is no subscription.
+    """Read a finished checkout's JSON as an event about a new subscription; None if the checkout was for something else.
 
     The event's time is when the checkout session was opened, so that the subscription's own events always come later.
     """
@@ -194,7 +194,7 @@ def _is_metered(item: Mapping[str, Any]) -> bool:
 
 
 def _plan(items: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any]) -> str:
-    """Return the plan in the payment processor's JSON of a subscription: the most expensive, else that in its metadata."""
+    """Return the plan in a subscription's JSON: by its most expensive known price, or else the plan in its metadata."""
     for plan in reversed(SUBSCRIPTION_PLANS):
         if any(_is_price_of(plan, _price(item)) for item in items):
             return plan
@@ -212,5 +212,5 @@ def _period_end(part: Mapping[str, Any]) -> datetime | None:
 
 
 def _as_mapping(value: object) -> Mapping[str, Any]:
-    """Return a part of a subscription's or event's JSON if it is a JSON object, else an empty mapping."""
+    """Return a value from the payment processor's JSON if it is a JSON object, else an empty mapping."""
     return value if isinstance(value, Mapping) else {}

@@ -126,7 +126,7 @@ def agent_spend_cap_status(*, workspace_id: str, agent_id: str, at: datetime) ->
 
 
 class AgentPostCounts(NamedTuple):
-    """The result of a billing query: an agent's posts of a day, and its posts with a URL of a month; its caps limit both."""
+    """The result of a billing query: an agent's posts on a day, and its posts with a URL in a month, both limited by caps."""
 
     targets_of_day: int
     url_posts_of_month: int

@@ -28,7 +28,7 @@ MAX_MONTHS = 36
 
 @dataclass(frozen=True)
 class MonthUsage:
-    """The usage of a workspace or an agent in a month. `agent_id` is "" in the usage of a whole workspace."""
+    """The result of a usage query: the totals and the spend cap of a month. `agent_id` is "" for a whole workspace."""
 
     workspace_id: str
     agent_id: str

@@ -25,7 +25,7 @@ backend_thread_limit = WebThreadLimit(settings.WEB_THREADS // 2)
 
 @contextlib.contextmanager
 def hold_thread_while_waiting_for_backend() -> Iterator[None]:
-    """Reserve, for the `with` block, one of the web threads that may wait for the media storage or the malware scanner.
+    """Limit, for the `with` block, how many web threads wait at a time for the media storage or the malware scanner.
 
     Raises ServiceUnavailable if none is free.
     """

@@ -64,7 +64,7 @@ class MediaAsset(DueRow, TimestampedModel):
         return f"{self.kind} {self.filename} ({self.id})"
 
     def media_info(self, alt_text: str | None = None) -> MediaInfo:
-        """Return the columns of this MediaAsset row that platforms check; a given `alt_text` replaces the stored alt text."""
+        """Return the properties of this MediaAsset row that platforms check; a given `alt_text` replaces the stored one."""
         return MediaInfo(
             kind=self.kind,  # type: ignore[arg-type]
             mime_type=self.mime_type,

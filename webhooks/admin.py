@@ -28,7 +28,7 @@ REPLAY_OPERATION = "ops.replay_deliveries"
 
 
 def _groups_of(trace_id: str) -> Any:
-    """Return the ids of the post groups in a trace, by which the admin finds the webhook events of the trace.
+    """Return the ids of the post groups that audit log entries name under a trace id, to find the groups' webhook events.
 
     The ids are from the audit log. Webhook events themselves have no index by trace id.
     """

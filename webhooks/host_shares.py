@@ -47,7 +47,7 @@ def workspace_and_host_key(delivery: Delivery) -> str:
 
 @dataclass(frozen=True)
 class ClaimExclusions:
-    """The workspaces, domains and hosts whose webhook deliveries a claim skips, mostly because their share is full.
+    """The workspaces, domains and hosts whose due webhook deliveries are not claimed now, mostly because a share is full.
 
     `holders` are pairs of workspace and host, which may also be left out because another query claims their deliveries.
     """
@@ -58,7 +58,7 @@ class ClaimExclusions:
     hosts: set[str]
 
     def as_exclude_condition(self) -> Q:
-        """Return the query condition for the deliveries of workspaces and hosts that a claim skips, as their share is full.
+        """Return the query condition that matches the webhook deliveries of the workspaces, domains and hosts to skip.
 
         The queried rows need the alias `holder`.
         """
@@ -169,7 +169,7 @@ class HostShares(FairShares):
         return self._silences[holder] >= SILENT_AFTER_ATTEMPTS
 
     def _kinds(self, holder: str) -> Iterable[str]:
-        """Yield the kinds of shares that count a new webhook attempt: all attempts, slow ones, and silent ones."""
+        """Yield the counts to which a new webhook attempt is added: ALL, for slow hosts SLOW, for silent hosts SILENT."""
         yield ALL
         if not self.is_quick(holder):
             yield SLOW
@@ -191,7 +191,7 @@ class HostShares(FairShares):
         )
 
     def _counted(self) -> RunningAttemptCounts:
-        """Return the running webhook attempts that these host shares count: in total, by workspace, domain and host."""
+        """Count the running webhook attempts in total and by workspace, domain and host; slow and silent ones also apart."""
         if self._tally is None:
             tally: RunningAttemptCounts = {kind: Counter() for kind in (ALL, SLOW, SILENT)}
             for holder, count in self._in_flight.items():
@@ -212,7 +212,7 @@ def _free_of_sender(kind: str, tally: Counter[ShareGroup], group: ShareGroup) ->
 
 
 def _free(slots: int, held: int, own: int, *, least: int) -> int:
-    """Return how many more webhook attempts a sender, such as a workspace or domain, may begin.
+    """Return how many more webhook attempts a workspace, domain or host may begin, so that its share stays fair.
 
     A sender may have half of the connections that the others leave.
     """

@@ -42,7 +42,7 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
         super().start()
 
     def run_once(self) -> bool:
-        """Save outcomes of finished attempts and begin those of due deliveries or notices; return True if more may be due."""
+        """Save the outcomes of finished HTTP requests and start those of due rows; return True if more rows may be due."""
         self._save_finished()
         claimed = self.claim()
         if not claimed:
@@ -65,31 +65,37 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
         return True
 
     def claim(self) -> list[Row]:
-        """For subclasses of HttpSendingLoop: claim due rows of workspaces or hosts whose fair shares are not full."""
+        """For subclasses of HttpSendingLoop: claim the due rows to send next, within fair shares of workspaces and hosts."""
         raise NotImplementedError
 
     def fair_share_key(self, row: Row) -> str:
-        """For subclasses: return the key, such as a workspace's id, by which a due row's running requests are limited."""
+        """For subclasses of HttpSendingLoop: return the key (such as a workspace's id) that limits the row's attempts."""
         raise NotImplementedError
 
     def build_request_preparer(self, rows: Sequence[Row]) -> Callable[[Row], DeliveryRequest | AttemptOutcome | Outcome]:
-        """For subclasses of HttpSendingLoop: read what rows need; return a function that prepares a row's request.
+        """For subclasses of HttpSendingLoop: return a function that builds the HTTP request of one of the claimed rows.
 
         Where there is nothing to send, the function returns the outcome instead.
         """
         raise NotImplementedError
 
     def save_outcomes(self, outcomes: Sequence[tuple[Row, AttemptOutcome | Outcome]]) -> Sequence[object]:
-        """For subclasses of HttpSendingLoop: save outcomes of attempts, maybe repeatedly; return a result for each."""
+        """For subclasses of HttpSendingLoop: save the outcomes of attempts, and return a result for each of them.
+
+        The same outcomes may be given again, if they could not be saved together.
+        """
         raise NotImplementedError
 
     def end_attempt_in_fair_shares(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
-        """Free the HttpSendingLoop's slot of a row, because the attempt has ended and its outcome is saved."""
+        """Free a row's slot in the HttpSendingLoop's fair shares, after the attempt has ended and its outcome is saved."""
         seconds = outcome.seconds if isinstance(outcome, AttemptOutcome) else None
         self._shares.record_job_end(self.fair_share_key(row), seconds)
 
     def finish_current_work_and_stop(self, seconds: float) -> None:
-        """Stop this HttpSendingLoop: wait up to `seconds` for attempts, save outcomes, cancel and release the rest."""
+        """Stop this HttpSendingLoop: wait up to `seconds` for attempts, save their outcomes, cancel unfinished ones.
+
+        The claims of cancelled attempts are released, so that another worker can send them.
+        """
         if self._thread.is_alive():  # the loop's thread hangs in the database; its leases will expire
             self._sending.cancel_attempts_and_stop()
             return

@@ -52,7 +52,7 @@ class DeliverLoop(HttpSendingLoop[Delivery, AttemptOutcome]):
         self._begun_at.pop(row.pk, None)
 
     def claim(self) -> list[Delivery]:
-        """Claim due webhook deliveries as the fair shares allow: first to fast hosts, then the others."""
+        """Claim due webhook deliveries within the fair shares: first those to fast hosts, then those to slow or new hosts."""
         self._record_long_waits()
         rows = Delivery.objects.alias(holder=WORKSPACE_AND_HOST_EXPRESSION)
         free_slots = self._shares.claimable_slots_by_quick_holder()

@@ -22,7 +22,7 @@ from config.db.models import DueRow, TimestampedModel
 
 
 class UserManager(BaseUserManager["User"]):
-    """The manager that creates users in the database; `createsuperuser` creates operators with it."""
+    """The Django model manager of users; the command `createsuperuser` creates operators with it."""
 
     def create_user(self, username: str = "", password: str | None = None, **fields: Any) -> User:
         user = self.model(username=username, **fields)

@@ -34,7 +34,7 @@ def undeleted_workspaces() -> QuerySet[Workspace]:
 def list_visible_workspaces_of_owner(
     *, caller: Caller, owner_user_id: str, limit: int, cursor: str | None = None
 ) -> Page[Workspace]:
-    """Query a page of the workspaces that a user owns: all of them for the user, only its own for an API key."""
+    """Query a page of the workspaces that a user owns; with an API key, the caller sees only the key's own workspace."""
     owned = undeleted_workspaces().filter(owner_user_id=owner_user_id)
     if caller.is_user:
         visible = owned if caller.actor_id == owner_user_id else owned.none()

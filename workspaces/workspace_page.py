@@ -65,7 +65,7 @@ class WorkspacePage:
 
     @property
     def may_publish_without_approval(self) -> bool:
-        """Return whether what this page's signed-in member publishes goes out without approval."""
+        """Return whether the signed-in member of this workspace page may publish posts without an approval."""
         return self.caller.has_scope("posts.publish") and not self.caller.needs_approval
 
     @property
@@ -83,16 +83,16 @@ class WorkspacePage:
 
     @property
     def other_workspaces(self) -> list[Workspace]:
-        """Return a limited number of the member's other workspaces, sorted by name, for the workspace page's switcher."""
+        """Return the member's other workspaces, sorted by name, for the page's workspace switcher (up to SWITCHER_ROWS)."""
         mine = undeleted_workspaces().filter(members__user=self.caller.actor_id).exclude(pk=self.workspace.pk)
         return list(mine.order_by("name", "pk")[:SWITCHER_ROWS])
 
     def url_of_page(self, name: str, **named: str) -> str:
-        """Return the URL of the page with this route name in this workspace page's workspace."""
+        """Return the URL of a dashboard page of this page's workspace, by the name of the page's route."""
         return reverse(name, kwargs={"workspace_id": self.workspace.id, **named})
 
     def render(self, template: str, *, status: int = 200, **shown: Any) -> HttpResponse:
-        """Render a template of a workspace's dashboard page with the variables in `shown`, and with `page`."""
+        """Render a template of a workspace's dashboard page with the variables in `shown` and this page as `page`."""
         return render(self.request, template, {"page": self, **shown}, status=status)
 
     def success_redirect(self, message: str, name: str, *, undo: str = "", **named: str) -> HttpResponse:
@@ -109,7 +109,7 @@ class WorkspacePage:
         return self.redirect_back()
 
     def redirect_back(self) -> HttpResponse:
-        """Redirect back to the workspace page with the form."""
+        """Redirect from a submitted form back to the workspace page that contains the form."""
         return self.redirect(_referring_page(self))
 
     def redirect(self, address: str) -> HttpResponse:
@@ -171,7 +171,7 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
 
 
 def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> HttpResponseBase:
-    """Run a workspace page whose form uploads files: accept the files, check the form's CSRF token, then call the view.
+    """Call the view of a workspace page with file uploads, after accepting the files and checking the form's CSRF token.
 
     The files are read only after the sender was authenticated.
     """
@@ -202,7 +202,7 @@ def run_once_per_submission(
 
 
 def row_id_of_earlier_submission(page: WorkspacePage, operation: str, key: str) -> str:
-    """Return the id of the row that `run_once_per_submission` created for a page's form with this key; "" if none."""
+    """Return the id of the row that an earlier submission of a workspace page's form created; "" if there was none."""
     record = idempotency.find_answered_record(_keyed_request(page, operation, key))
     return record.resource_id if record else ""
 

@@ -28,7 +28,7 @@ POLL_TOLERANCE = timedelta(seconds=1)  # for clients whose clocks and networks v
 
 @dataclass(frozen=True)
 class StartedDeviceAuthorization:
-    """A new device authorization with its two codes, which only this answer contains."""
+    """A new device authorization with its two codes, which can be read only now."""
 
     device_code: str
     user_code: str
@@ -72,9 +72,10 @@ def access_requested_by_device(found: DeviceAuthorization) -> RequestedAccess:
 
 
 def allow_device_authorization(*, caller: Caller, workspace_id: str, entered_code: str, **choices: Any) -> OAuthGrant:
-    """Let the client of a device authorization act as a new agent; pass `choices` to `allow_client_to_act_as_agent`.
+    """Allow a device authorization: from now on, its OAuth client may act as a new agent. Returns the grant.
 
-    Raises NotFound (the code has expired or was decided about), and what `allow_client_to_act_as_agent` raises.
+    `choices` are further arguments of `allow_client_to_act_as_agent`. Raises NotFound (the code has expired or was decided
+    about), and what that function raises.
     """
     with transaction.atomic():
         found = _locked(entered_code)
@@ -94,7 +95,7 @@ def deny_device_authorization(*, caller: Caller, entered_code: str) -> None:
 
 
 def answer_device_poll(*, client: OAuthClient, device_code: str) -> tuple[str | None, OAuthGrant | None]:
-    """Answer a client that polls with its device code: return the code's status for oauthlib and, once allowed, the grant.
+    """Answer an OAuth client that polls with a device code: return the code's status and, once allowed, the OAuth grant.
 
     Needs a transaction. A code that was exchanged already ends its grant.
     """

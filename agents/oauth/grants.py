@@ -207,7 +207,7 @@ def end_grant_of_agent(*, caller: Caller, agent_id: str) -> OAuthGrant:
 
 
 def end_grant_as_operator(*, caller: Caller, token: str, dry_run: bool = False) -> ApiKey:
-    """End the OAuth grant of a leaked access or refresh token, for an operator; return it in the form of an API key.
+    """End the OAuth grant of a leaked access or refresh token, for an operator; returns the grant in the form of an API key.
 
     Raises Forbidden (not an operator), ValidationFailed on `token` if it does not exist, PlanChanged.
     """

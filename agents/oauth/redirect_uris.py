@@ -42,7 +42,7 @@ def parse_redirect_uri_or_none(uri: str) -> RedirectUri | None:
 
 
 def is_registered_redirect_uri(uri: str, registered: list[str]) -> bool:
-    """Return whether a redirect URI is one of a client's: the same text, or on loopback the same but for the port."""
+    """Return whether a redirect URI equals one of a client's registered URIs; on loopback, the port may differ."""
     asked = parse_redirect_uri_or_none(uri)
     if asked is None:
         return False

@@ -64,11 +64,11 @@ _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 class AgentGrantValidator(RequestValidator):
-    """Answers oauthlib's questions about clients, codes and tokens. It stores what it finds on oauthlib's request.
+    """The request validator that oauthlib asks about clients, codes and tokens of this service's OAuth server.
 
-    `request.grant` is the OAuthGrant, `request.exchanged` the row whose code or refresh token is exchanged, and
-    `request.credential` that code or token. A new validator is made for each request; `asked_by` is as in
-    `find_or_fetch_client_or_none`.
+    It stores what it finds on oauthlib's request: `request.grant` is the OAuthGrant, `request.exchanged` the row
+    whose code or refresh token is exchanged, and `request.credential` that code or token. A new validator is made for each
+    request; `asked_by` is as in `find_or_fetch_client_or_none`.
     """
 
     def __init__(self, asked_by: str = "") -> None:
@@ -89,7 +89,7 @@ class AgentGrantValidator(RequestValidator):
         return is_registered_redirect_uri(redirect_uri, request.client.redirect_uris)
 
     def get_default_redirect_uri(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> str | None:
-        """Return the redirect URI of an OAuth request without one: that of its code, or the client's only one."""
+        """Return the redirect URI for an OAuth request without one: its grant's URI, or else its client's only URI."""
         if exchanged := getattr(request, "grant", None):
             return str(exchanged.redirect_uri)
         registered = request.client.redirect_uris
@@ -107,7 +107,7 @@ class AgentGrantValidator(RequestValidator):
     def validate_scopes(
         self, client_id: str, scopes: list[str], client: OAuthClient, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        """Keep those scopes of an OAuth request that exist; if none does, set all scopes that a client may have."""
+        """Reduce the scopes of an OAuth request to known scopes; if none is left, set all scopes that a client may have."""
         request.scopes = [scope for scope in OAUTH_SCOPES if scope in scopes] or list(OAUTH_SCOPES)
         return True
 
@@ -250,7 +250,7 @@ def _known(parameters: Parameters, names: set[str]) -> list[tuple[str, str]]:
 
 
 def _check_authorization_request(request: Request) -> dict[str, Any]:
-    """Refuse requests that the OAuth server would accept: several response types, PKCE by `plain`, foreign resources."""
+    """Refuse authorization requests that oauthlib accepts: several response types, PKCE by `plain`, foreign resources."""
     if request.response_type not in (None, "code"):
         raise UnsupportedResponseTypeError(request=request)
     if request.code_challenge and request.code_challenge_method != S256:
@@ -271,7 +271,7 @@ def _check_resource(request: Request, allowed: tuple[str, ...]) -> None:
 
 
 def _may_exchange(request: Request, grant: OAuthGrant | None, exchanged: Any, credential: str) -> bool:
-    """Return whether there is an OAuth grant; if so, store it and its code or token on oauthlib's request for later use."""
+    """Store the OAuth grant, and the code or token to exchange, on oauthlib's request; returns False without a grant."""
     if grant is None:
         return False
     request.grant, request.exchanged, request.credential = grant, exchanged, credential

@@ -131,5 +131,5 @@ class LedgerEntry(models.Model):
         return f"{self.kind} {self.cents} {self.target_id}"
 
     def has_workspace_or_agent_id(self, holder_id: str) -> bool:
-        """Return whether the id of a workspace or an agent is the one in this LedgerEntry row."""
+        """Return whether this LedgerEntry row belongs to the workspace or agent with the given id."""
         return holder_id in (self.workspace_id, self.agent_id)

@@ -77,7 +77,7 @@ def _require_billing_access(caller: Caller, workspace_id: str) -> Workspace:
 
 
 def _customer_of(workspace: Workspace) -> str:
-    """Return the id of the workspace's customer, for a checkout or portal page; the first call creates the customer."""
+    """Return the id of the workspace's customer at the payment processor; creates the customer at the first call."""
     if workspace.processor_customer_id:
         return workspace.processor_customer_id
     customer_id = processor.create_customer(workspace.pk, workspace.name)

@@ -100,7 +100,7 @@ def _decide(correction: Correction, caller: Caller, status: Correction.Status) -
 
 
 def _enter(correction: Correction) -> LedgerEntry:
-    """Add an approved correction to the billing ledger, and its cents to the counters, in their order of locking."""
+    """Add an approved correction to the billing ledger, and its cents to the counter and the usage totals of the month."""
     holder, cents = {"holder_id": correction.workspace_id, "month": correction.month}, correction.cents
     MonthCounter.objects.bulk_create([MonthCounter(**holder)], ignore_conflicts=True)
     counter = MonthCounter.objects.select_for_update().get(**holder)
@@ -139,7 +139,7 @@ def _require_spent(counter: MonthCounter | None, cents: int) -> None:
 
 
 def _record(caller: Caller, operation: str, correction: Correction, *, workspace_id: str | None = None) -> None:
-    """Write the audit entry of a correction. With `workspace_id`, the workspace's own audit log shows it."""
+    """Write the audit log entry of a billing correction; with `workspace_id`, the workspace's own audit log shows it."""
     metadata = {"workspace_id": correction.workspace_id, "month": f"{correction.month:%Y-%m}", "cents": correction.cents}
     record_entry(
         caller=caller,

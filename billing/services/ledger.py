@@ -57,13 +57,13 @@ class CounterCapCheck:
     refuse: Callable[[Any], None]
 
     def raise_if_cap_exceeded(self) -> None:
-        """Read the counter beside the ledger again, and raise the cap's error if this increase would exceed a cap."""
+        """Read the month's or day's counter again, and raise the API error if this increase would exceed one of its caps."""
         rows = type(self.first)._default_manager.filter(**{name: getattr(self.first, name) for name in self.key})
         self.refuse(rows.first() or self.first)
 
 
 def _insert_missing_counters(increases: Sequence[CounterCapCheck]) -> None:
-    """Insert counters of spending and posts that are still missing for these increases, in the order of locking."""
+    """Insert the missing rows of MonthCounter and DayCounter for these increases, in the order of locking counters."""
     for model, group in groupby(increases, key=lambda increase: type(increase.first)):
         model._default_manager.bulk_create([increase.first for increase in group], ignore_conflicts=True)
 
@@ -76,7 +76,7 @@ def build_money_hold_writes(
     new: bool = False,
     workspace: Workspace | None = None,
 ) -> list[Write]:
-    """Return the writes that reserve money in the billing ledger for posts due at these times.
+    """Return the database writes that reserve money in the billing ledger for posts due at these times.
 
     `new` targets never had a hold before. `workspace` is the row, if the caller has read it. Raises PriceAlreadyReserved.
     """
@@ -109,7 +109,7 @@ def build_money_hold_writes(
 
 
 def write_with_holds_or_return_failed(writes: Sequence[Write]) -> Write | None:
-    """Run other writes with those that reserve money, all or none; return None, or the other write that failed.
+    """Run database writes of which some reserve money, all or none; return None, or the write that failed.
 
     Raises SpendCapExceeded, UrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded, and RuntimeError after
     MAX_UPDATE_TRIES, which means that a limit and the check of its cap contradict each other.
@@ -124,7 +124,7 @@ def write_with_holds_or_return_failed(writes: Sequence[Write]) -> Write | None:
 
 
 def run_writes_ending_holds(writes: Sequence[Write], *, settled: Iterable[str], failed: Iterable[str]) -> Write | None:
-    """Run writes that finish posts and, in the ledger, spend or release their money; return None, or the failed write.
+    """Run database writes that finish posts, and spend or release the posts' money; return None, or the write that failed.
 
     The money of `settled` posts is spent and counted as published, that of `failed` ones is released. The writes must be
     guarded, so that a post cannot be finished twice.
@@ -160,7 +160,7 @@ def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
 
 
 def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) -> list[Write]:
-    """Return the writes of new ledger entries that spend or release reserved money, and of the counters that they change."""
+    """Return the database writes that add ledger entries of spent or released money, and that update the counters."""
     writes = build_insert_writes(entries)
     for counter, of_counter in _month_counters(entries):
         spent, released = _spent_and_released(of_counter)
@@ -183,7 +183,7 @@ def _writes_of_ended_holds(entries: list[LedgerEntry], *, failed: bool = False) 
 def lock_month_counters_in_order(
     *, target_ids: Iterable[str], workspace_id: str, agent_ids: Iterable[str], due_times: Iterable[datetime]
 ) -> None:
-    """Lock the ledger's counters of the months in which posts' money is reserved now or will be reserved.
+    """Lock the month counters in which the money of these posts is or will be reserved, always in the same order.
 
     Needed by transactions that release and hold, or hold for several agents: without it, two of them could deadlock.
     """
@@ -206,16 +206,16 @@ def _require_transaction() -> None:
 def _sums(
     parts: Sequence[tuple[date, PublishingCharge]], period_of: Callable[[date], date]
 ) -> Iterator[tuple[date, ChargeTotals]]:
-    """Yield each period in which the ledger reserves money, with the sum of its charges, for one write per counter."""
+    """Yield the UTC months (or days) of the charges to reserve in the ledger, each with the sum of its charges."""
     for period in sorted({period_of(day) for day, _ in parts}):
         yield period, ChargeTotals.sum_of([charge for day, charge in parts if period_of(day) == period])
 
 
 def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
-    """Return the write that adds reserved money to a month's counter within its caps; 0 cents pass even a lowered cap."""
+    """Return the database write that adds reserved money to a month's counter, and that fails if a cap would be exceeded."""
     first = MonthCounter(holder_id=caps.holder_id, month=month)
     limits: list[tuple[tuple[str, ...], int]] = []
-    if demand.cents and caps.spending_limit_cents is not None:
+    if demand.cents and caps.spending_limit_cents is not None:  # 0 cents pass even a lowered cap
         limits.append((("held_cents", "settled_cents"), caps.spending_limit_cents))
     if demand.url_posts and caps.url_post_cap is not None:
         limits.append((("url_posts",), caps.url_post_cap))
@@ -239,7 +239,7 @@ def _usage_write(key: Sequence[Any], **amounts: int) -> Write:
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:
-    """Return the next number (`round`) of a reservation for each post that had one before. Raises PriceAlreadyReserved."""
+    """Return the number (`round`) of the next reservation for posts that had one before. Raises PriceAlreadyReserved."""
     before = (
         LedgerEntry.objects.filter(target_id__in=target_ids, kind__in=[EntryKind.HOLD, EntryKind.RELEASE])
         .values_list("target_id")
@@ -254,7 +254,7 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
 
 
 def _locked_holds(target_ids: Iterable[str]) -> list[str]:
-    """Lock the ledger entries that reserve money for posts, so that none is closed twice; return the posts' ids."""
+    """Lock the ledger entries that reserve these posts' money, so that it is spent or released once; return the ids."""
     _require_transaction()
     if ids := list(target_ids):
         holds = LedgerEntry.objects.filter(target_id__in=ids, kind=EntryKind.HOLD).order_by("target_id", "round")
@@ -277,7 +277,7 @@ def _closing_entry(hold: LedgerEntry, kind: LedgerEntry.Kind) -> LedgerEntry:
 
 
 def _month_counters(entries: list[LedgerEntry]) -> Iterator[tuple[MonthCounter, list[LedgerEntry]]]:
-    """Yield each month counter that new ledger entries change, with these entries, in the counters' order of locking."""
+    """Yield each month counter that new ledger entries change, with the entries that change it, in the order of locking."""
     for month in sorted({entry.month for entry in entries}):
         of_month = [entry for entry in entries if entry.month == month]
         for holder in ("agent_id", "workspace_id"):

@@ -116,7 +116,7 @@ def _refresh(workspace_id: str, customer_id: str) -> None:
 
 
 def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) -> str | None:
-    """Return the id of the workspace that a payment event concerns; None if its customer is unknown or another workspace's.
+    """Return the id of the workspace that a payment event is about; None if its customer is not that workspace's.
 
     The event may name a workspace without a customer id, if the request that created the customer died.
     """

@@ -26,7 +26,7 @@ ProgressCallback = Callable[[str], None]
 
 
 def _no_progress(line: str) -> None:
-    """Do nothing with a progress message of the billing reconciliation: for callers that do not show the progress."""
+    """Ignore a progress message of the billing reconciliation, the default if the caller does not show progress."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def apply_subscription_from_event(*, workspace_id: str, event: SubscriptionEvent
 
 @transaction.atomic
 def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool | None:
-    """Save a subscription; returns whether it changed, or None if another process has changed the database row meanwhile."""
+    """Save a subscription of the payment processor; returns whether it changed, None if another process was faster."""
     now = timezone.now()
     changes: dict[str, Any] = {
         "subscription_id": state.subscription_id,

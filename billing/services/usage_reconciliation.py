@@ -21,7 +21,7 @@ ReportStatus = UsageReport.Status
 
 
 def resolve_and_compare_usage_reports(progress: Callable[[str], None] = lambda line: None) -> int:
-    """Settle usage reports of unknown outcome, then compare 35 days of usage with the payment processor's sums.
+    """Find out whether unanswered usage reports arrived, then compare 35 days of usage with the payment processor's sums.
 
     Returns how many customers differ. Customers with unsent or very recent reports are left out. Each difference raises an
     alarm. If the processor has no active meter, all customers count as different. Raises BillingUnavailable.

@@ -48,7 +48,7 @@ def delete_asset(page: WorkspacePage, media_id: str) -> HttpResponse:
 
 
 def _advice(issue: Issue) -> str:
-    """Return the advice by which a person can make a platform accept the media asset; empty if only another file helps."""
+    """Return the advice on how to make a platform accept the media asset; "" if only another file would be accepted."""
     removed = issue.repair_hint is not None and issue.repair_hint.action == "remove_media"
     return "" if removed else advice_sentence(issue)
 
@@ -79,7 +79,7 @@ def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: 
 
 
 def _asset_errors_by_platform(asset: MediaAsset) -> dict[str, list[Issue]]:
-    """Return, for each platform that accepts media, the errors that prevent posting a media asset with its alt text there.
+    """Return the errors that prevent posting a media asset with its alt text, for each platform that accepts media.
 
     The keys are the platforms' labels; a platform that accepts the asset has an empty list.
     """

@@ -41,5 +41,5 @@ class AltTextForm(forms.Form):
 
     @property
     def kind_label(self) -> str:
-        """Return the kind of the asset, which the alt text form shows for an asset without a picture."""
+        """Return the label of the media asset's kind, which its alt text form shows if there is no preview picture."""
         return str(KIND_LABELS[self.asset.kind])

@@ -31,7 +31,7 @@ def inspect_file(path: Path) -> InspectedFile:
 
 
 def remove_geolocation(path: Path, mime_type: str) -> bool:
-    """Remove geolocation from an inspected media file (from an image, other metadata too); returns whether the file changed.
+    """Remove geolocation metadata from an inspected image or video file; returns whether the file changed.
 
     A JPEG or WebP image with geolocation loses all its EXIF, XMP and IPTC metadata except the orientation. Colour profiles
     are preserved. Pixels and video samples are not encoded again. In a video, the metadata are overwritten in place, so that

@@ -51,9 +51,9 @@ class _Frame:
     samplings: tuple[tuple[int, int], ...]  # sampling factors of each component: horizontal, vertical
 
     def memory_bytes_for_coefficients(self) -> int:
-        """Return the bytes of memory for the coefficients of a JPEG that can be decoded only after all its scans are read.
+        """Return how many bytes the coefficients of a JPEG need in memory if it is progressive or in several scans.
 
-        No pixel can be decoded before.
+        No pixel can be decoded before the coefficients are complete.
         """
         most_across = max(across for across, _ in self.samplings)
         most_down = max(down for _, down in self.samplings)

@@ -184,7 +184,7 @@ def _sample_sizes(file: BoxFile, tables: Box) -> Sequence[int]:
 
 
 def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
-    """Return the first chunk's number and the samples per chunk, for each run of MP4 chunks with equally many samples."""
+    """Return an MP4 track's runs of chunks with equally many samples: first chunk's number, and samples per chunk."""
     table = file.find_descendant(tables, b"stsc")
     if table is None:
         return []
@@ -207,7 +207,7 @@ def _fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box],
 
 
 def _usual_duration(file: BoxFile, extension: Box, track_id: int) -> int:
-    """Return a fragmented MP4 track's default sample duration (`trex` box), for fragments that state no duration."""
+    """Return the default duration of samples in a fragmented MP4 track (`trex` box), for fragments that state none."""
     for box in file.children(extension):
         if box.kind == b"trex" and file.unpack_numbers(box, "I", 4)[0] == track_id:
             return file.unpack_numbers(box, "I", 12)[0]

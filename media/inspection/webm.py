@@ -171,7 +171,7 @@ class _DurationCalculator:
             raise broken_file_error("video")
 
     def add_element(self, element: Element) -> None:
-        """Add a cluster (a group of frames) to the calculation of a WebM video's duration.
+        """Include a cluster (a group of frames) in the calculation of a WebM video's duration.
 
         For a cluster of unknown size, this is called for each element inside as well.
         """

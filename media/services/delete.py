@@ -79,7 +79,7 @@ def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
 
 
 def _remove_unused_file(field: str, key: str) -> None:
-    """Remove a deleted media asset's file unless a ready asset shares the file.
+    """Remove a deleted media asset's file from the media storage unless an asset that is not deleted shares the file.
 
     New uploads never share deleted assets' files.
     """

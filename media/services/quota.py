@@ -37,7 +37,7 @@ def check_file_fits_quota(workspace_id: str, size: int) -> None:
 
 
 def correct_and_yield_wrong_counters() -> Iterator[tuple[str, int, int]]:
-    """Correct the wrong counters of used media quota while iterated; yields (workspace id, old value, new value) of each."""
+    """Correct the workspaces' wrong counters of used media quota; yields each as (workspace id, old value, new value)."""
     having = MediaAsset.objects.order_by().values_list("workspace_id").union(MediaUsage.objects.values_list("pk"))
     for (workspace_id,) in list(having):
         before, after = _recount(workspace_id)

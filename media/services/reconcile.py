@@ -34,7 +34,7 @@ def find_orphaned_and_missing_files(report: Callable[[str], None]) -> tuple[list
 
 
 def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None]) -> int:
-    """Remove stored files that were found without a row, unless an asset uses them by now; returns how many it removed."""
+    """Remove media files that were found without a database row, unless an asset uses them by now; returns how many."""
     removed = 0
     for key in keys:
         if not selectors.is_storage_key_of_any_asset(key):
@@ -53,7 +53,7 @@ def _is_orphan(key: str) -> bool:
 
 
 def _lacks_file(pk: str) -> bool:
-    """Return whether, at a second look, a media asset exists but its file or thumbnail is missing in the storage."""
+    """Check again whether a media asset lacks its file or thumbnail in the media storage; a deleted asset lacks nothing."""
     asset = selectors.undeleted_assets_of_all_workspaces().filter(pk=pk).first()
     if asset is None:
         return False

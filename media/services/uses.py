@@ -28,5 +28,5 @@ def set_media_used_by_post(*, holder_id: str, media_ids: Sequence[str]) -> None:
 
 
 def writes_that_delete_media_uses(holder_ids: Sequence[str]) -> list[Write]:
-    """Return the database writes that unmark the media used by these posts (PostGroups), so that media can be deleted."""
+    """Return the database writes that end the use of media by these posts (PostGroups), so that the media can be deleted."""
     return [build_delete_by_field_values_write(MediaUse, "holder_id", holder_ids)] if holder_ids else []

@@ -42,7 +42,7 @@ class NewEvent:
 
 
 def event_writes(new_events: Iterable[NewEvent]) -> list[Write]:
-    """Return the writes that store new webhook events with their deliveries.
+    """Return the database writes that store new webhook events with their deliveries.
 
     Call `wake_delivery_workers_after_commit` once they have run.
     """
@@ -125,7 +125,7 @@ def _payload(event: Event, data: dict[str, Any]) -> bytes:
 
 
 def _host_of(url: str) -> str:
-    """When a webhook event is stored, return the host and port of its URL, or "" if the URL is not allowed.
+    """Return the host and port of a webhook event's URL, to be stored in the delivery; "" if the URL is not allowed.
 
     The delivery attempt reports a URL that is not allowed.
     """

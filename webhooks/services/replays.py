@@ -28,7 +28,7 @@ REPLAY_FIELDS = ("status", "due_at", "delivered_at", "earlier_attempts", "fence"
 
 @dataclass(frozen=True)
 class RestartedSkippedAndLeftCounts:
-    """How many webhook deliveries a replay restarted, skipped because they are being sent, and left for a further call."""
+    """The result of replaying webhook deliveries: how many were restarted, are being sent now, or remain for another call."""
 
     replayed: int
     in_flight: int
@@ -111,7 +111,7 @@ def _idle(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
 
 
 def _replay(wanted: QuerySet[Delivery], ids: Sequence[str], caller: Caller) -> Counter[str]:
-    """Replay those of the webhook deliveries `ids` that match the query `wanted`, one transaction for each batch.
+    """Replay the webhook deliveries with these ids that match the query `wanted`, in one transaction for each batch.
 
     Returns how many were replayed in each workspace.
     """

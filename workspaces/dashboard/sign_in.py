@@ -200,7 +200,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
 
 
 def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBackend) -> ApiError | None:
-    """Return the error of signing in again as another user, or without the provider's confirmation; None if all is well."""
+    """Return the error if another user signed in, or the provider did not confirm the new sign-in; None if neither."""
     if person.pk != request.user.pk:
         return Forbidden(
             gettext("You signed in as another user, so nothing was changed."),

@@ -39,7 +39,7 @@ def queue_mail(*, to: str, message: MailMessage) -> OutgoingMail:
 
 
 def queue_sign_in_mail_to_address(*, to: str, next_page: str) -> None:
-    """Queue the e-mail with a sign-in link that somebody has requested for an address, whether or not anybody has it.
+    """Queue the e-mail with a sign-in link that somebody has requested for an address, even if no user has the address.
 
     The worker creates the link when it sends the e-mail, and sends nothing if nobody may sign in with the address.
     """
@@ -115,7 +115,7 @@ def _email_of_content(content: Any) -> EmailMultiAlternatives:
 
 
 def _permanent_refusal(error: Exception) -> int | None:
-    """Return the code (5xx) with which the mail server refused the recipient or the content for ever; None otherwise."""
+    """Return the code (5xx) of the mail server if it refused the recipient or the content permanently; None otherwise."""
     if isinstance(error, SMTPRecipientsRefused):
         codes = [code for code, _ in error.recipients.values()]
     else:

@@ -27,7 +27,7 @@ class MailListItem:
 
     @property
     def links(self) -> list[tuple[str, str]]:
-        """Return what a reader can open from this item of the e-mail: labels with their URLs."""
+        """Return the links of this item in an e-mail's list, as labels with URLs: to approve and reject, or else to open."""
         decisions = [(gettext("Approve"), self.approve_address), (gettext("Reject"), self.reject_address)]
         return [(label, address) for label, address in decisions if address] or [(gettext("Open"), self.address)] * bool(
             self.address

@@ -87,7 +87,7 @@ def _open_links(token: str) -> QuerySet[SignInLink]:
 
 
 def _create_invited_user(email: str) -> User | None:
-    """Create the user of an invited address that opens a sign-in link; if two links are opened at once, only one does."""
+    """Create the user of an invited address that opens a sign-in link, or return the user of another link just opened."""
     list(selectors.open_invitations_of_address(email=email).select_for_update(of=("self",)))
     if person := selectors.user_who_signs_in_by_email(email=email):
         return person

@@ -19,10 +19,10 @@ WRITING_ROLES = (Member.Role.OWNER, Member.Role.ADMIN, Member.Role.EDITOR)
 def save_snippet(
     *, caller: Caller, workspace_id: str, snippet_id: int | None = None, name: str, kind: str, text: str
 ) -> Snippet:
-    """Create a snippet of the workspace, or change the one with `snippet_id`. The fields are valid values of the model.
+    """Create a snippet of the workspace or, if `snippet_id` is given, change that snippet.
 
-    Only owners, admins and editors may do this. Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, Conflict
-    (MAX_SNIPPETS), ValidationFailed (another snippet has the name).
+    The fields must be valid for the model. Only owners, admins and editors may do this. Raises UserSessionRequired,
+    NotFound, Forbidden, WorkspacePaused, Conflict (MAX_SNIPPETS), ValidationFailed (another snippet has the name).
     """
     require_role(caller, workspace_id, *WRITING_ROLES)
     with transaction.atomic():

@@ -58,7 +58,7 @@ def find_or_create_token_user_or_none(*, identity: OidcIdentity, issued_at: int 
 
 
 def load_user_data_and_audit_export(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
-    """Record that users export their data; return the user and the user's own active workspaces.
+    """Record a user's data export in the audit log; return the user and the active workspaces that the user owns.
 
     Raises NotFound, UserSessionRequired.
     """

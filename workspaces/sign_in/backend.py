@@ -47,7 +47,7 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
 
     @property
     def authenticated_at(self) -> datetime | None:
-        """Return from this backend's ID token when the user last entered credentials (`auth_time`); None if unknown."""
+        """Return when the user last entered credentials, by the ID token in this social-auth backend; None if unknown."""
         return auth_time_from_claims(self.id_token or {})
 
     def get_key_and_secret(self) -> tuple[str, str]:

@@ -34,7 +34,7 @@ MAX_USER_AGENT = 400
 
 
 class SignInMethod(TextChoices):
-    """The ways in which a user's sign-in session can begin: at the provider, by an e-mailed link, by password, …."""
+    """The ways in which a user's sign-in session began, such as at the provider, by a link in an e-mail or by password."""
 
     PROVIDER = "provider"
     EMAIL = "email"
