@@ -1,6 +1,6 @@
 """The caps on a workspace's or agent's spending and posts, and checks of charges against the caps, without database access.
 
-`write_with_holds_or_return_failed` and `selectors.check_charges_and_return_spending` use the same checks, so a dry run
+`run_writes_reserving_money` and `selectors.check_charges_and_return_spending` use the same checks, so a dry run
 cannot promise what the real call refuses.
 """
 

@@ -39,7 +39,7 @@ def check_charges_and_return_spending(
 ) -> SpendCapStatus:
     """Billing query: read all caps and counters, and check charges; returns the workspace's spend cap and new spending.
 
-    Holds of the targets in `instead_of` count as released. Raises the errors of `write_with_holds_or_return_failed`:
+    Holds of the targets in `instead_of` count as released. Raises the errors of `run_writes_reserving_money`:
     SpendCapExceeded, UrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
     """
     return check_charges_against_caps_by_due_time(
@@ -72,7 +72,11 @@ def check_charges_against_caps_by_due_time(
             counter = counters.setdefault(own.holder_id, MonthCounter(month=month))
             _subtract_holds(
                 counter,
-                [hold for hold in released_holds if hold.month == month and hold.has_workspace_or_agent_id(own.holder_id)],
+                [
+                    hold
+                    for hold in released_holds
+                    if hold.month == month and hold.belongs_to_workspace_or_agent(own.holder_id)
+                ],
             )
             own.raise_if_caps_exceeded(counter, demand)
             checks.append((own, counter, demand))
@@ -94,7 +98,7 @@ def _check_days(
     for day in dict.fromkeys(utc_day_of(due) for due, _ in parts):
         demand = ChargeTotals.sum_of([charge for due, charges in parts if utc_day_of(due) == day for charge in charges])
         taken = DayCounter.objects.filter(agent_id=agent_id, day=day).values_list("targets", flat=True).first() or 0
-        released = sum(1 for hold in released_holds if hold.day == day and hold.has_workspace_or_agent_id(agent_id))
+        released = sum(1 for hold in released_holds if hold.day == day and hold.belongs_to_workspace_or_agent(agent_id))
         caps.raise_if_agent_posts_per_day_exceeded(day, taken - released, demand)
 
 

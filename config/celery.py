@@ -16,5 +16,9 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(["config.runtime"])  # not an installed app, because it has no models
 app.steps["worker"].update(
-    ("config.runtime.worker:WorkerLoops", "config.runtime.worker:EmbeddedBeat", "config.runtime.worker:MetricsServerStep")
+    (
+        "config.runtime.worker:WorkerLoopsStep",
+        "config.runtime.worker:CeleryBeatStep",
+        "config.runtime.worker:MetricsServerStep",
+    )
 )

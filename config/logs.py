@@ -27,7 +27,7 @@ def redact_secrets(text: str) -> str:
     return _SECRETS.sub(r"\1…", text)
 
 
-class LineFormatter(logging.Formatter):
+class PlainTextFormatter(logging.Formatter):
     """The log formatter that writes plain text for people, in which tokens are hidden."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -75,7 +75,7 @@ def logging_config() -> dict[str, Any]:
         "filters": {"trace": {"()": "config.api.trace.TraceFilter"}},
         "formatters": {
             "line": {
-                "()": "config.logs.LineFormatter",
+                "()": "config.logs.PlainTextFormatter",
                 "format": "%(asctime)s %(levelname)s %(name)s %(trace_id)s %(message)s",
             },
             "json": {"()": "config.logs.JsonFormatter"},

@@ -24,7 +24,7 @@ backend_thread_limit = WebThreadLimit(settings.WEB_THREADS // 2)
 
 
 @contextlib.contextmanager
-def hold_thread_while_waiting_for_backend() -> Iterator[None]:
+def limit_threads_waiting_for_backend() -> Iterator[None]:
     """Limit, for the `with` block, how many web threads wait at a time for the media storage or the malware scanner.
 
     Raises ServiceUnavailable if none is free.
@@ -81,8 +81,8 @@ def limit_bucket_call() -> Iterator[None]:
 
     Calls for local files have no limits. Raises ServiceUnavailable.
     """
-    if storage.is_stored_locally():
+    if storage.is_media_storage_local():
         yield
         return
-    with hold_thread_while_waiting_for_backend(), bucket_breaker.guard():
+    with limit_threads_waiting_for_backend(), bucket_breaker.guard():
         yield

@@ -25,7 +25,7 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from config.api.errors import PayloadTooLarge
-from media.backend_limits import hold_thread_while_waiting_for_backend
+from media.backend_limits import limit_threads_waiting_for_backend
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
 
 logger = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ def scan_for_malware(path: Path) -> CleanOrNotScannedResult:
     if settings.MEDIA_SCANNER == "none":
         return CleanOrNotScannedResult("not_scanned")
     size = path.stat().st_size
-    with hold_thread_while_waiting_for_backend(), path.open("rb") as file:
+    with limit_threads_waiting_for_backend(), path.open("rb") as file:
         try:
             clamd = _clamd(size)
             _require_clean(clamd.scan_and_return_verdict(iter(lambda: file.read(CHUNK_BYTES), b"")))

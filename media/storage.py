@@ -38,7 +38,7 @@ def store_file(path: Path, key: str) -> None:
         try:
             default_storage.save(key, File(file))
         except OSError:
-            if is_stored_locally():  # a full disk leaves a partial file
+            if is_media_storage_local():  # a full disk leaves a partial file
                 default_storage.delete(key)
             raise
 
@@ -54,7 +54,7 @@ def open_range(key: str, start: int, length: int) -> BinaryIO:
 
     The caller must not read more. Raises FileNotFoundError, ServiceUnavailable.
     """
-    if not is_stored_locally():
+    if not is_media_storage_local():
         with _converted_errors():
             return default_storage.open_part(key, start, length)  # type: ignore[attr-defined]
     file = open_file(key)
@@ -76,7 +76,7 @@ def time_when_stored(key: str) -> datetime:
 
 def signed_bucket_file_url_or_none(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
     """Media storage: return a signed URL at which the bucket serves a file for `seconds`; None for local files."""
-    if is_stored_locally():
+    if is_media_storage_local():
         return None
     headers = {"ResponseContentType": mime_type, "ResponseContentDisposition": disposition}
     with _converted_errors():
@@ -102,7 +102,7 @@ def all_storage_keys() -> Iterator[str]:
                 yield f"{folder}/{name}"
 
 
-def is_stored_locally() -> bool:
+def is_media_storage_local() -> bool:
     """Return whether the media storage is a folder on this machine, not a bucket."""
     return isinstance(default_storage, FileSystemStorage)
 

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 from django.db.models.functions import Left
 
-from config.db.fast_read import ColumnConverters, converters_of, in_list_condition, list_parameter, quoted_column, read_rows
+from config.db.fast_read import (
+    ColumnConverters,
+    column_converters_of_fields,
+    in_list_condition,
+    list_parameter,
+    quoted_column,
+    read_rows,
+)
 from posts.models import PostGroup, PostTarget
 from posts.tags import joined_tags_expression
 
@@ -71,4 +78,4 @@ def _columns_of_groups_sql() -> tuple[str, Sequence[Any], ColumnConverters]:
     sql, parameters = columns.query.sql_with_params()
     condition = in_list_condition(quoted_column(PostTarget._meta.get_field("group")))
     order = quoted_column(PostTarget._meta.get_field("position"))
-    return f"{sql} WHERE {condition} ORDER BY {order}", parameters, converters_of(fields)
+    return f"{sql} WHERE {condition} ORDER BY {order}", parameters, column_converters_of_fields(fields)

@@ -20,8 +20,8 @@ from django.utils import timezone
 from config.api.caller import Caller, require_access
 from config.api.paging import Page, build_page_of_read_rows_earliest_first, decode_earliest_first_cursor_or_none
 from config.db.fast_read import (
+    column_converters_of_fields,
     convert_columns_in_place,
-    converters_of,
     in_list_condition,
     list_parameter,
     read_rows,
@@ -161,7 +161,7 @@ def _first_entries_of_each_day(
     for day, (begin, end) in zip(days, pairwise(begins), strict=False):
         entries = _without_repetitions(rows[begin:end])
         found += [[*row, day, len(entries)] for row in entries[places]]
-    convert_columns_in_place(found, converters_of([PostTarget._meta.get_field("scheduled_at")]))
+    convert_columns_in_place(found, column_converters_of_fields([PostTarget._meta.get_field("scheduled_at")]))
     return [_DayEntry._make(row) for row in found]
 
 

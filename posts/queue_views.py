@@ -8,7 +8,7 @@ from config.api.views import OperationViewSet
 from posts.plan_building import WRITE_SCOPES
 from posts.serializers.queue import RetryMissedPreview, RetryMissedSerializer, UpdateQueuePreview, UpdateQueueSerializer
 from posts.serializers.responses import PostGroupsEnvelope
-from posts.views import RELEASE_ERRORS, plan_and_commit_call, response_to_repeated_batch
+from posts.views import RELEASE_ERRORS, plan_and_commit_for_api_view, response_to_repeated_batch
 
 
 class QueueViewSet(OperationViewSet):
@@ -26,7 +26,7 @@ class QueueViewSet(OperationViewSet):
         errors=("INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def update_queue(self, call: Call) -> Reply | DryRunReply:
-        return plan_and_commit_call(call)
+        return plan_and_commit_for_api_view(call)
 
     @operation(
         "posts.retry_missed",
@@ -41,4 +41,4 @@ class QueueViewSet(OperationViewSet):
         errors=("INVALID_STATE", *RELEASE_ERRORS),
     )
     def retry_missed(self, call: Call) -> Reply | DryRunReply:
-        return plan_and_commit_call(call)
+        return plan_and_commit_for_api_view(call)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from config.db.fast_read import ColumnConverters, converters_of, quoted_column, read_rows
+from config.db.fast_read import ColumnConverters, column_converters_of_fields, quoted_column, read_rows
 from posts.models import PostGroup, PostTarget
 from posts.states import shown_scheduled_at_or_none
 
@@ -90,4 +90,4 @@ def _with_targets(page: str, order: str, with_times: bool) -> str:
 @cache
 def _converters() -> ColumnConverters:
     fields = [PostGroup._meta.get_field(name) for name in _GROUP_COLUMNS]
-    return converters_of([*fields, *(PostTarget._meta.get_field(name) for name in _TARGET_COLUMNS)])
+    return column_converters_of_fields([*fields, *(PostTarget._meta.get_field(name) for name in _TARGET_COLUMNS)])

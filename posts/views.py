@@ -104,7 +104,7 @@ class PostViewSet(OperationViewSet):
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create(self, call: Call) -> Reply | DryRunReply:
-        return plan_and_commit_call(call, status=201)
+        return plan_and_commit_for_api_view(call, status=201)
 
     @operation(
         "posts.create_batch",
@@ -118,7 +118,7 @@ class PostViewSet(OperationViewSet):
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create_batch(self, call: Call) -> Reply | DryRunReply:
-        return plan_and_commit_call(call, status=201)
+        return plan_and_commit_for_api_view(call, status=201)
 
     @operation(
         "posts.list",
@@ -167,7 +167,7 @@ class PostViewSet(OperationViewSet):
         errors=("INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def partial_update(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        return plan_and_commit_call(call, post_group_id)
+        return plan_and_commit_for_api_view(call, post_group_id)
 
     @_group_operation(
         "posts.cancel",
@@ -177,7 +177,7 @@ class PostViewSet(OperationViewSet):
         errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
     )
     def cancel(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        return plan_and_commit_call(call, post_group_id)
+        return plan_and_commit_for_api_view(call, post_group_id)
 
     @_group_operation(
         "posts.retry",
@@ -189,7 +189,7 @@ class PostViewSet(OperationViewSet):
         errors=("INVALID_STATE", *RELEASE_ERRORS),
     )
     def retry(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        return plan_and_commit_call(call, post_group_id)
+        return plan_and_commit_for_api_view(call, post_group_id)
 
     @_group_operation(
         "posts.confirm",
@@ -201,7 +201,7 @@ class PostViewSet(OperationViewSet):
         errors=("FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
     )
     def confirm(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        return plan_and_commit_call(call, post_group_id)
+        return plan_and_commit_for_api_view(call, post_group_id)
 
     @_group_operation(
         "posts.reject",
@@ -213,7 +213,7 @@ class PostViewSet(OperationViewSet):
         errors=("FORBIDDEN", "INVALID_STATE"),
     )
     def reject(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        return plan_and_commit_call(call, post_group_id)
+        return plan_and_commit_for_api_view(call, post_group_id)
 
     @_group_operation(
         "posts.resolve",
@@ -236,7 +236,7 @@ class PostViewSet(OperationViewSet):
         return dry_run_reply(plan, call.data) if call.dry_run else _reply(plan, 200)
 
 
-def plan_and_commit_call(call: Call, post_group_id: str = "", *, status: int = 200) -> Reply | DryRunReply:
+def plan_and_commit_for_api_view(call: Call, post_group_id: str = "", *, status: int = 200) -> Reply | DryRunReply:
     """Run the operation of an API view on posts: make its plan and commit it, or show the plan in a dry run."""
     wait = call.data.pop("wait", False)
     make_plan = PLANNED_OPERATIONS[call.operation.name].make_plan

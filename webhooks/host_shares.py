@@ -46,7 +46,7 @@ def workspace_and_host_key(delivery: Delivery) -> str:
 
 
 @dataclass(frozen=True)
-class ClaimExclusions:
+class SendersAndHostsToSkip:
     """The workspaces, domains and hosts whose due webhook deliveries are not claimed now, mostly because a share is full.
 
     `holders` are pairs of workspace and host, which may also be left out because another query claims their deliveries.
@@ -111,7 +111,7 @@ class HostShares(FairShares):
         within_hosts = sum(min(free, HOST_LIMITS[ALL] - tally[group]) for group, free in hosts.items())
         return min(self.free_job_slots_of_worker, within_workspaces, within_hosts)
 
-    def holders_to_skip_in_slow_claims(self) -> ClaimExclusions:
+    def senders_and_hosts_to_skip_for_slow_hosts(self) -> SendersAndHostsToSkip:
         """Return the workspaces, domains and hosts to skip when webhook deliveries to slow hosts are claimed.
 
         These are the full shares, and those of fast hosts, whose deliveries are claimed separately.
@@ -128,7 +128,7 @@ class HostShares(FairShares):
                 if is_full:
                     found[level].add(name)
         silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_free_slot(holder)}
-        return ClaimExclusions(
+        return SendersAndHostsToSkip(
             self.holders_excluded_from_slow_claims() | silent, found["workspace"], found["domain"], found["host"]
         )
 

@@ -86,7 +86,7 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
         """
         raise NotImplementedError
 
-    def end_attempt_in_fair_shares(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
+    def free_slot_in_fair_shares(self, row: Row, outcome: AttemptOutcome | Outcome) -> None:
         """Free a row's slot in the HttpSendingLoop's fair shares, after the attempt has ended and its outcome is saved."""
         seconds = outcome.seconds if isinstance(outcome, AttemptOutcome) else None
         self._shares.record_job_end(self.fair_share_key(row), seconds)
@@ -139,4 +139,4 @@ class HttpSendingLoop(WorkerLoop, Generic[Row, Outcome]):
             if isinstance(result, Exception):
                 logger.error("The outcome of %s %s cannot be saved.", type(row).__name__, key, exc_info=result)
             del self._in_flight[key], self._unsaved[key]
-            self.end_attempt_in_fair_shares(row, outcome)
+            self.free_slot_in_fair_shares(row, outcome)

@@ -45,7 +45,7 @@ class DeliverLoop(HttpSendingLoop[Delivery, AttemptOutcome]):
     def save_outcomes(self, outcomes: Sequence[tuple[Delivery, AttemptOutcome]]) -> Sequence[object]:
         return deliveries.record_outcomes_if_still_claimed(outcomes)
 
-    def end_attempt_in_fair_shares(self, row: Delivery, outcome: AttemptOutcome) -> None:
+    def free_slot_in_fair_shares(self, row: Delivery, outcome: AttemptOutcome) -> None:
         silent, long = outcome.silent, row.pk in self._long_waits
         self._shares.record_attempt_end(self.fair_share_key(row), outcome.seconds, silent=silent, after_long_wait=long)
         self._long_waits.discard(row.pk)
@@ -66,7 +66,7 @@ class DeliverLoop(HttpSendingLoop[Delivery, AttemptOutcome]):
     def _claim_from_slow_hosts(self, rows: QuerySet[Delivery], *, claimed: int) -> list[Delivery]:
         """Claim due webhook deliveries to slow or new hosts; `claimed` counts those already claimed for fast ones."""
         limit = min(MAX_SLOW_CLAIMS, self._shares.free_slow_job_slots, self._shares.free_job_slots_of_worker - claimed)
-        others = rows.exclude(self._shares.holders_to_skip_in_slow_claims().as_exclude_condition())
+        others = rows.exclude(self._shares.senders_and_hosts_to_skip_for_slow_hosts().as_exclude_condition())
         return deliveries.claim_deliveries(others, limit=limit)
 
     def _record_long_waits(self) -> None:

@@ -36,7 +36,7 @@ from config.api.trace import current_trace_id
 from config.api.uploads import allow_file_uploads_in_request
 from config.pages.language import console_path_if_in_console
 from config.pages.message_templates import translated_message
-from config.pages.sentences import error_sentences, field_sentence
+from config.pages.sentences import error_sentences, sentence_about_invalid_field
 from workspaces.models import Workspace
 from workspaces.selectors import undeleted_workspaces
 from workspaces.sign_in import saved_form
@@ -270,7 +270,9 @@ def add_api_error_to_form(form: BaseForm, error: ApiError, *, field: str | None 
     for row in error.details or [{"field": field or "", "message": " ".join(error_sentences(error))}]:
         name = row["field"].rpartition(".")[2]
         is_field = name in form.fields
-        form.add_error(name if is_field else None, translated_message(row["message"]) if is_field else field_sentence(row))
+        form.add_error(
+            name if is_field else None, translated_message(row["message"]) if is_field else sentence_about_invalid_field(row)
+        )
 
 
 def _referring_page(page: WorkspacePage) -> str:

@@ -42,7 +42,7 @@ def seconds_in_words_of_one_unit(seconds: int) -> str:
     return second_count_in_words(seconds)
 
 
-def seconds_in_words(seconds: int) -> str:
+def seconds_as_duration_in_words(seconds: int) -> str:
     """Return an amount of seconds in words: as hours, minutes and seconds, such as 2 minutes and 20 seconds."""
     parts = [
         hour_count_in_words(seconds // 3600) if seconds >= 3600 else "",

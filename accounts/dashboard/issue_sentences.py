@@ -13,7 +13,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.dashboard.amounts import localized_number, poll_duration_range_in_words, seconds_in_words
+from accounts.dashboard.amounts import localized_number, poll_duration_range_in_words, seconds_as_duration_in_words
 from accounts.dashboard.issue_nouns import (
     COUNTED_THINGS,
     KIND_NOT_ACCEPTED_SENTENCES,
@@ -238,11 +238,11 @@ _SENTENCES: dict[str, Callable[[str, IssueFacts], str]] = {
     "MEDIA_SHAPE": _wrong_shape,
     "MEDIA_TOO_LONG": lambda label, facts: (
         _("The video is too long for %(platform)s, which allows %(duration)s.")
-        % {"platform": label, "duration": seconds_in_words(facts["seconds"])}
+        % {"platform": label, "duration": seconds_as_duration_in_words(facts["seconds"])}
     ),
     "MEDIA_TOO_SHORT": lambda label, facts: (
         _("The video is too short for %(platform)s, which needs %(duration)s or more.")
-        % {"platform": label, "duration": seconds_in_words(facts["seconds"])}
+        % {"platform": label, "duration": seconds_as_duration_in_words(facts["seconds"])}
     ),
     "MEDIA_REQUIRED": lambda label, facts: (
         _("%(platform)s needs %(media)s in every post.")
@@ -261,9 +261,11 @@ _ADVICE: dict[str, Callable[[IssueFacts], str]] = {
     "TEXT_ABOVE_ADVISED": lambda facts: _("Leave some out."),
     "MEDIA_TOO_MANY_PIXELS": lambda facts: _("Scale it down to %(size)s.") % {"size": _size(facts)},
     "MEDIA_SHAPE": lambda facts: _("Crop it to %(size)s, or add borders.") % {"size": _size(facts)},
-    "MEDIA_TOO_LONG": lambda facts: _("Cut it to %(duration)s.") % {"duration": seconds_in_words(facts["seconds"])},
+    "MEDIA_TOO_LONG": lambda facts: (
+        _("Cut it to %(duration)s.") % {"duration": seconds_as_duration_in_words(facts["seconds"])}
+    ),
     "MEDIA_TOO_SHORT": lambda facts: (
-        _("Make it %(duration)s long or longer.") % {"duration": seconds_in_words(facts["seconds"])}
+        _("Make it %(duration)s long or longer.") % {"duration": seconds_as_duration_in_words(facts["seconds"])}
     ),
     "POLL_CHOICE_COUNT": _choice_count_advice,
     "OPTION_NOT_WITH_MEDIA": _leave_option_out,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import services
 from accounts.dashboard.accounts import ShownAccount, workspace_account_or_404
-from accounts.dashboard.slots_in_words import WEEKDAY_NAMES, slot_times_in_words_by_weekday
+from accounts.dashboard.slots_in_words import WEEKDAY_NAMES, slot_times_text_by_weekday
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import get_adapter
 from accounts.slots import MAX_SLOTS, WEEKDAYS
@@ -45,7 +45,7 @@ class SlotsForm(forms.Form):
 
     def __init__(self, data: Any = None, *, account: ConnectedAccount, default_timezone: str) -> None:
         zone = account.slot_timezone or default_timezone
-        super().__init__(data, initial={"timezone": zone, **slot_times_in_words_by_weekday(account)})
+        super().__init__(data, initial={"timezone": zone, **slot_times_text_by_weekday(account)})
         self.fields["timezone"].choices = timezone_choices(zone)  # type: ignore[attr-defined]
         for weekday, name in WEEKDAY_NAMES.items():
             self.fields[weekday] = TimesField(label=name, required=False)

@@ -12,10 +12,10 @@ WEEKDAY_NAMES = dict(zip(WEEKDAYS, DJANGO_WEEKDAY_NAMES.values(), strict=True)) 
 
 def slots_in_words(account: ConnectedAccount) -> list[tuple[str, str]]:
     """Return an account's slots in words: the weekdays that have slots, with their times."""
-    times = slot_times_in_words_by_weekday(account)
+    times = slot_times_text_by_weekday(account)
     return [(str(name), times[weekday].replace(" ", ", ")) for weekday, name in WEEKDAY_NAMES.items() if times[weekday]]
 
 
-def slot_times_in_words_by_weekday(account: ConnectedAccount) -> dict[str, str]:
+def slot_times_text_by_weekday(account: ConnectedAccount) -> dict[str, str]:
     """Return the times of an account's slots as one text for each weekday, such as `09:00 17:30`."""
     return {day: " ".join(slot["time"] for slot in account.slots if slot["weekday"] == day) for day in WEEKDAYS}

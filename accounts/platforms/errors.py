@@ -94,7 +94,7 @@ class OutcomeUnknown(PlatformError):
         self.final = final
 
 
-def report_unmapped_code(platform: str, code: object) -> None:
+def report_unknown_error_code(platform: str, code: object) -> None:
     """Report an error code of a platform to the operator, because the platform's adapter does not know the code.
 
     Every occurrence is reported. `platform` is the registry's name; `code` is the platform's status or error code, never its

@@ -37,7 +37,7 @@ class PollRules:
         """Return whether these PollRules let a voter choose several answers."""
         return "multiple" in self.switches
 
-    def nearest_duration(self, minutes: float) -> int:
+    def longest_allowed_duration_up_to(self, minutes: float) -> int:
         """Return the longest poll duration of at most `minutes` that these PollRules allow, or else the shortest one."""
         step = self.duration_step_minutes
         shortest = -(-self.min_duration_minutes // step) * step

@@ -32,7 +32,7 @@ def poll_schema(rules: PollRules) -> dict[str, Any]:
     duration = {
         "type": "integer",
         "title": gettext_noop("Open for how many minutes"),
-        "description": f"{duration_range_in_words(rules).capitalize()}. A day has 1440 minutes.",
+        "description": f"{poll_duration_range_in_english(rules).capitalize()}. A day has 1440 minutes.",
         "minimum": rules.min_duration_minutes,
         "maximum": rules.max_duration_minutes,
     }
@@ -93,7 +93,7 @@ def is_reported_by_poll_issues(violation: ValidationError) -> bool:
     return path[:1] == [OPTION_NAME] and violation.validator in _REPORTED_BY_ISSUES
 
 
-def check_poll(content: Content, capabilities: Capabilities, label: str) -> None:
+def raise_if_poll_is_refused(content: Content, capabilities: Capabilities, label: str) -> None:
     """Raise ContentRejected just before a post is published if the platform would refuse the poll in its options.
 
     Validation reports the same issues when the post is created, but limits may have changed since then.
@@ -103,16 +103,16 @@ def check_poll(content: Content, capabilities: Capabilities, label: str) -> None
         raise ContentRejected(issues[0].message)
 
 
-def duration_in_words(minutes: int) -> str:
+def poll_duration_in_english(minutes: int) -> str:
     """Return a poll's duration in words for validation messages, such as 1 day and 12 hours."""
     parts = ((minutes // 1440, "day"), (minutes % 1440 // 60, "hour"), (minutes % 60, "minute"))
     return str(get_text_list([number_with_noun(count, unit) for count, unit in parts if count], "and")) or "0 minutes"
 
 
-def duration_range_in_words(rules: PollRules) -> str:
+def poll_duration_range_in_english(rules: PollRules) -> str:
     """Return the range of poll durations that a platform allows, in English, such as from 1 hour to 7 days."""
-    shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
-    step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
+    shortest, longest = (poll_duration_in_english(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
+    step = f", in steps of {poll_duration_in_english(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
     return f"from {shortest} to {longest}{step}"
 
 
@@ -162,7 +162,7 @@ def _duration_issues(platform: str, rules: PollRules, minutes: Any, where: str) 
         return []
     step = f", in steps of {rules.duration_step_minutes}" if rules.duration_step_minutes > 1 else ""
     numbers = f"from {rules.min_duration_minutes} to {rules.max_duration_minutes}{step}"
-    message = f"The poll would be open for {minutes} minutes; {platform} takes {duration_range_in_words(rules)}."
+    message = f"The poll would be open for {minutes} minutes; {platform} takes {poll_duration_range_in_english(rules)}."
     advice = f"Give a whole number of minutes {numbers}."
     facts: dict[str, Any] = {"minutes": minutes, "rules": rules}
     return [issue_with_hint("POLL_DURATION", where, message, "set_option", advice, **facts)]

@@ -124,24 +124,24 @@ def device_authorization_endpoint(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe_with_json_error
-def server_metadata(request: HttpRequest) -> HttpResponse:
+def serve_authorization_server_metadata(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: the metadata document of the server itself (RFC 8414)."""
     return _document(build_authorization_server_metadata())
 
 
 @require_safe_with_json_error
-def api_metadata(request: HttpRequest) -> HttpResponse:
+def serve_api_resource_metadata(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: the metadata document of the API as a protected resource (RFC 9728)."""
     return _document(build_protected_resource_metadata(""))
 
 
 @require_safe_with_json_error
-def mcp_metadata(request: HttpRequest) -> HttpResponse:
+def serve_mcp_resource_metadata(request: HttpRequest) -> HttpResponse:
     """View of the OAuth server: the metadata document of the MCP endpoint as a protected resource (RFC 9728)."""
     return _document(build_protected_resource_metadata(MCP_PATH))
 
 
-for _view in (server_metadata, api_metadata, mcp_metadata):
+for _view in (serve_authorization_server_metadata, serve_api_resource_metadata, serve_mcp_resource_metadata):
     _view.for_programs = True  # type: ignore[attr-defined]  # without sessions (config/pages/api_or_page.py)
 
 

@@ -130,6 +130,6 @@ class LedgerEntry(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} {self.cents} {self.target_id}"
 
-    def has_workspace_or_agent_id(self, holder_id: str) -> bool:
+    def belongs_to_workspace_or_agent(self, holder_id: str) -> bool:
         """Return whether this LedgerEntry row belongs to the workspace or agent with the given id."""
         return holder_id in (self.workspace_id, self.agent_id)

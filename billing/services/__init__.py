@@ -10,9 +10,9 @@ from billing.services.ledger import (
     build_money_hold_writes,
     lock_month_counters_in_order,
     release_holds,
-    run_writes_ending_holds,
+    run_writes_reserving_money,
+    run_writes_settling_money,
     settle_holds_as_spent,
-    write_with_holds_or_return_failed,
 )
 from billing.services.processor_events import process_due_events, verify_and_store_event
 from billing.services.reconcile import (
@@ -38,10 +38,10 @@ __all__ = [
     "reconcile_billing_for_operator",
     "reconcile_if_night_or_incomplete",
     "release_holds",
-    "run_writes_ending_holds",
+    "run_writes_reserving_money",
+    "run_writes_settling_money",
     "send_or_postpone_due_usage_reports",
     "settle_holds_as_spent",
     "verify_and_store_event",
     "withdraw_correction",
-    "write_with_holds_or_return_failed",
 ]

@@ -108,7 +108,7 @@ def build_money_hold_writes(
     return writes
 
 
-def write_with_holds_or_return_failed(writes: Sequence[Write]) -> Write | None:
+def run_writes_reserving_money(writes: Sequence[Write]) -> Write | None:
     """Run database writes of which some reserve money, all or none; return None, or the write that failed.
 
     Raises SpendCapExceeded, UrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded, and RuntimeError after
@@ -123,7 +123,7 @@ def write_with_holds_or_return_failed(writes: Sequence[Write]) -> Write | None:
     raise RuntimeError("A counter cannot be increased, but no cap refuses it.")
 
 
-def run_writes_ending_holds(writes: Sequence[Write], *, settled: Iterable[str], failed: Iterable[str]) -> Write | None:
+def run_writes_settling_money(writes: Sequence[Write], *, settled: Iterable[str], failed: Iterable[str]) -> Write | None:
     """Run database writes that finish posts, and spend or release the posts' money; return None, or the write that failed.
 
     The money of `settled` posts is spent and counted as published, that of `failed` ones is released. The writes must be

@@ -88,7 +88,7 @@ def run_or_replay_in_transaction(
     return result
 
 
-def run_self_storing_or_replay(keyed: KeyedRequest, work: Callable[[], Any]) -> Any:
+def run_request_storing_its_response_or_replay(keyed: KeyedRequest, work: Callable[[], Any]) -> Any:
     """Run a request that stores its response itself; if its Idempotency-Key was used before, return the stored record.
 
     A request whose key is in use fails at its writes, or earlier because of what the first request has written, and then
@@ -125,7 +125,7 @@ def build_stored_answer_write(keyed: KeyedRequest, answer: StoredAnswer) -> Writ
     return build_insert_or_replace_write(record, replace_if=free, params=[at, at], subject=keyed)
 
 
-def run_or_replay_under_lease(
+def run_slow_request_or_replay(
     keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer], *, lease: timedelta = LEASE
 ) -> Any:
     """Run a slow request outside a transaction, once for its Idempotency-Key, and store its response.

@@ -19,7 +19,7 @@ from config.api.error_handlers import django_error_response
 from config.api.errors import Forbidden, PayloadTooLarge
 from config.api.incoming_body import MAX_BODY_BYTES, IncomingBody
 from config.api.request_limits import start_cpu_timer
-from config.api.trace import TRACE_HEADER, start_trace
+from config.api.trace import TRACE_HEADER, start_or_continue_trace
 from config.api.uploads import max_upload_body_bytes_by_content_type
 
 logger = logging.getLogger("access")
@@ -35,7 +35,7 @@ class TraceMiddleware(MiddlewareMixin):
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         match = _TRACEPARENT.fullmatch(request.META.get("HTTP_TRACEPARENT", ""))
-        trace_id = start_trace(match.group(1) if match else "")
+        trace_id = start_or_continue_trace(match.group(1) if match else "")
         response = cast(HttpResponse, self.get_response(request))
         response[TRACE_HEADER] = trace_id
         return response

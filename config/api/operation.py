@@ -202,9 +202,9 @@ def _answer(call: Call, work: Callable[[], Reply | DryRunReply], key: str | None
     policy, stored = call.operation.idempotency, functools.partial(_stored_answer, call)
     if policy.mode == "commit":
         call.stored_answer_writes = lambda reply: [idempotency.build_stored_answer_write(keyed, stored(reply))]
-        result = idempotency.run_self_storing_or_replay(keyed, work)
+        result = idempotency.run_request_storing_its_response_or_replay(keyed, work)
     elif policy.mode == "lease":
-        result = idempotency.run_or_replay_under_lease(keyed, work, stored, lease=policy.lease)
+        result = idempotency.run_slow_request_or_replay(keyed, work, stored, lease=policy.lease)
     else:
         result = idempotency.run_or_replay_in_transaction(keyed, work, stored)
     if isinstance(result, IdempotencyRecord):

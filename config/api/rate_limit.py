@@ -3,8 +3,8 @@
 Each key and each person has a bucket, and all keys of a workspace share another one. The requests of a whole period, usually
 a minute, may come at once.
 
-There are two limiters with one interface, `take(*buckets)`. `SharedLimiter` counts in Redis, for all processes.
-`LocalLimiter` counts in this process; it is used without Redis and while Redis is down. The limit then applies to each
+There are two limiters with one interface, `take(*buckets)`. `RedisRateLimiter` counts in Redis, for all processes.
+`InMemoryRateLimiter` counts in this process; it is used without Redis and while Redis is down. The limit then applies to each
 process separately.
 """
 
@@ -28,7 +28,7 @@ PERIOD_SECONDS = 60.0
 PAUSE_AFTER_FAILURE = 5.0
 MAX_LOCAL_ENTRIES = 10_000
 
-# `LocalLimiter.count_unless_limited` in Lua: a request is counted in all of its buckets, or in none of them if one is full.
+# `InMemoryRateLimiter.count_unless_limited` in Lua: a request is counted in all of its buckets, or in none if one is full.
 _GCRA = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
@@ -88,7 +88,7 @@ class RateLimitVerdict:
         return headers if self.allowed else {**headers, "Retry-After": str(self.retry_after)}
 
 
-class LocalLimiter:
+class InMemoryRateLimiter:
     """The rate limiter that counts requests in the memory of this process."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class LocalLimiter:
         return _tightest(allowed, buckets, backlogs)
 
 
-class SharedLimiter:
+class RedisRateLimiter:
     """The rate limiter that counts requests in Redis for all processes; while Redis is down, in this process."""
 
     def __init__(self, url: str) -> None:
@@ -119,7 +119,7 @@ class SharedLimiter:
         self._redis_error: type[Exception] = redis.RedisError
         client = redis.Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25)
         self._script = client.register_script(_GCRA)
-        self._local = LocalLimiter()
+        self._local = InMemoryRateLimiter()
         self._silent_until = 0.0
 
     def count_unless_limited(self, *buckets: Bucket) -> RateLimitVerdict:
@@ -143,9 +143,9 @@ def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float
 
 
 @lru_cache(maxsize=4)
-def rate_limiter_for_redis_url(redis_url: str) -> SharedLimiter | LocalLimiter:
+def rate_limiter_for_redis_url(redis_url: str) -> RedisRateLimiter | InMemoryRateLimiter:
     """Return the rate limiter that counts in the Redis server at this URL, or in this process if the URL is empty."""
-    return SharedLimiter(redis_url) if redis_url else LocalLimiter()
+    return RedisRateLimiter(redis_url) if redis_url else InMemoryRateLimiter()
 
 
 def count_or_raise_rate_limited(*buckets: Bucket) -> None:

@@ -26,10 +26,10 @@ _actor: ContextVar[TraceActor | None] = ContextVar("actor", default=None)
 
 def current_trace_id() -> str:
     """Return the trace id of the current request or job; start a new trace if there is none."""
-    return _current.get() or start_trace()
+    return _current.get() or start_or_continue_trace()
 
 
-def start_trace(trace_id: str = "") -> str:
+def start_or_continue_trace(trace_id: str = "") -> str:
     """Start a trace in this thread, or continue one: a worker continues the trace of the request that created its job."""
     value = trace_id or secrets.token_hex(16)
     _current.set(value)

@@ -29,11 +29,11 @@ def metrics(request: HttpRequest) -> HttpResponse:
         return django_error_response(error)
     registry = CollectorRegistry()
     MultiProcessCollector(registry)
-    registry.register(DatabaseCollector())
+    registry.register(DatabaseGaugesCollector())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
-class DatabaseCollector(Collector):
+class DatabaseGaugesCollector(Collector):
     """Reads the Prometheus gauges, such as queue lengths, from the database at each request to /metrics."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:

@@ -57,7 +57,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return b32encode(self._key).decode()
 
     @property
-    def config_url(self) -> str:
+    def otpauth_url(self) -> str:
         """Return the otpauth:// URL with the TOTP key of the second factor, for the QR code."""
         label = f"{ISSUER}:{self.user.get_username()}@{urlsplit(settings.BASE_URL).hostname}"
         query = urlencode({"secret": self.key_in_base32, "issuer": ISSUER}, quote_via=quote)

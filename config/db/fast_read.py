@@ -16,7 +16,7 @@ from psycopg.types.numeric import Int8Dumper
 ColumnConverters = list[tuple[int, Any, Any]]
 
 
-def converters_of(fields: Iterable[Any]) -> ColumnConverters:
+def column_converters_of_fields(fields: Iterable[Any]) -> ColumnConverters:
     """Return the ColumnConverters for fast reads of these model fields, in the order of the columns in the SELECT."""
     connection = connections[DEFAULT_DB_ALIAS]
     columns = [field.get_col(field.model._meta.db_table) for field in fields]

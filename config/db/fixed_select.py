@@ -15,7 +15,14 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model
 from django.db.models.base import ModelState
 
-from config.db.fast_read import ColumnConverters, converters_of, in_list_condition, list_parameter, quoted_column, read_rows
+from config.db.fast_read import (
+    ColumnConverters,
+    column_converters_of_fields,
+    in_list_condition,
+    list_parameter,
+    quoted_column,
+    read_rows,
+)
 
 Row = TypeVar("Row", bound=Model)
 
@@ -119,7 +126,7 @@ class FixedSelect(Generic[Row]):
 
     @cached_property
     def _converters(self) -> ColumnConverters:
-        return converters_of(field for table in self._tables for field in table.fields)
+        return column_converters_of_fields(field for table in self._tables for field in table.fields)
 
     @cached_property
     def _sql(self) -> str:

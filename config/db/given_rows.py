@@ -24,7 +24,7 @@ _PLAIN_FIELDS = (
 )
 
 
-class GivenRowsTable:
+class SqlValuesTable:
     """A table of values within an SQL statement (the common table expression `given`): its column names and model fields."""
 
     def __init__(self, names: Sequence[str], fields: Sequence[Any]) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from django.db import DataError, connection, models, transaction
 
 from config.db.fast_read import cursor_for_prepared_statements, in_list_condition, list_parameter, quoted_column
-from config.db.given_rows import GivenRowsTable, sends_rows_as_json
+from config.db.given_rows import SqlValuesTable, sends_rows_as_json
 
 ROWS_PER_STATEMENT = 500
 _DIVISION_BY_ZERO = "22012"
@@ -189,11 +189,11 @@ def _counter_sql(
 
 
 @lru_cache(maxsize=200)
-def _columns(model: type[models.Model]) -> tuple[list[Any], GivenRowsTable]:
+def _columns(model: type[models.Model]) -> tuple[list[Any], SqlValuesTable]:
     """Return the stored fields of a model and their columns, the primary key first, for the SQL of a Write."""
     stored = [field for field in model._meta.concrete_fields if field.db_returning is False]
     fields: list[Any] = sorted(stored, key=lambda field: not field.primary_key)
-    return fields, GivenRowsTable([_quoted(field.column) for field in fields], fields)
+    return fields, SqlValuesTable([_quoted(field.column) for field in fields], fields)
 
 
 def _quoted(name: str) -> str:

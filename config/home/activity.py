@@ -90,7 +90,7 @@ ACTIVITY_PHRASES = {
 
 
 @dataclass(frozen=True)
-class Activity:
+class ActivitySentence:
     """A sentence in a workspace's recent activity: what somebody did, how often in a row, and when last."""
 
     who: str
@@ -101,7 +101,7 @@ class Activity:
     post_group_id: str  # "" unless it was done once, and to a post
 
 
-def activity_of_audit_entries(entries: Iterable[AuditEntry], *, limit: int) -> list[Activity]:
+def activity_of_audit_entries(entries: Iterable[AuditEntry], *, limit: int) -> list[ActivitySentence]:
     """Return audit entries, which are sorted newest first, as at most `limit` sentences for the home page."""
     rows = list(entries)
     names = _names_of_actors(rows)
@@ -110,7 +110,7 @@ def activity_of_audit_entries(entries: Iterable[AuditEntry], *, limit: int) -> l
         same = list(repeated)
         refused = outcome == AuditEntry.Outcome.REFUSED
         shown.append(
-            Activity(
+            ActivitySentence(
                 names.get(actor, gettext("The service") if same[0].actor_type == ActorType.SYSTEM else gettext("An API key")),
                 _deed(operation, refused),
                 len(same),

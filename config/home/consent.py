@@ -59,7 +59,7 @@ class ConsentDecisionResponder(Protocol):
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
-def authorize(request: HttpRequest) -> HttpResponse:
+def show_or_decide_oauth_consent(request: HttpRequest) -> HttpResponse:
     """The consent page /oauth/authorize: what an OAuth client asks for, and the form to allow it."""
     parameters = [(name, str(value)) for name, values in request.GET.lists() for value in values]
     try:
@@ -97,7 +97,7 @@ def begin_device_flow_or_ask_for_code(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
-def decide_about_device_code(request: HttpRequest) -> HttpResponse:
+def show_or_decide_device_consent(request: HttpRequest) -> HttpResponse:
     """The consent page of the device flow: what the client with the entered code asks for, and the form to allow it."""
     bucket = rate_limit.Bucket(f"device-code:{request.user.pk}", ENTERED_CODES_PER_MINUTE)
     if not rate_limit.count_request_unless_rate_limited(bucket).allowed:

@@ -9,9 +9,9 @@ from config.home import agents, consent, home, webhook_test_page
 WORKSPACE_PATH = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
-    path("oauth/authorize", consent.authorize, name="oauth-authorize"),
+    path("oauth/authorize", consent.show_or_decide_oauth_consent, name="oauth-authorize"),
     path("oauth/device", consent.begin_device_flow_or_ask_for_code, name="oauth-device"),
-    path("oauth/device/decide", consent.decide_about_device_code, name="oauth-device-decide"),
+    path("oauth/device/decide", consent.show_or_decide_device_consent, name="oauth-device-decide"),
     path(WORKSPACE_PATH, home.workspace_home, name="home"),
     path(f"{WORKSPACE_PATH}/agents", agents.agent_list, name="agents"),
     path(f"{WORKSPACE_PATH}/agents/new", agents.show_form_or_create_agent, name="agent-new"),

@@ -18,7 +18,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Model
 
-from config.db.given_rows import GivenRowsTable, sends_rows_as_json
+from config.db.given_rows import SqlValuesTable, sends_rows_as_json
 from config.db.models import DueRow
 from config.db.writes import ROWS_PER_STATEMENT, Write, run_write_returning_column
 
@@ -88,9 +88,9 @@ def _statement(
 
 
 @lru_cache(maxsize=500)
-def _given_rows(model: type[Model], names: tuple[str, ...], guards: tuple[str, ...]) -> GivenRowsTable:
+def _given_rows(model: type[Model], names: tuple[str, ...], guards: tuple[str, ...]) -> SqlValuesTable:
     columns = ["id", *(f"old_{name}" for name in guards), *(f"new_{name}" for name in names)]
-    return GivenRowsTable(columns, [model._meta.pk, *map(model._meta.get_field, (*guards, *names))])
+    return SqlValuesTable(columns, [model._meta.pk, *map(model._meta.get_field, (*guards, *names))])
 
 
 @lru_cache(maxsize=500)

@@ -20,7 +20,7 @@ SALT = "config.mcp.approval"
 STATE_SECONDS = 3600
 
 
-def client_can_show_urls(rpc: RpcRequest) -> bool:
+def client_can_ask_to_open_page(rpc: RpcRequest) -> bool:
     """Return whether the client of a request can ask a person to open a page (elicitation in URL mode)."""
     elicitation = rpc.client_capabilities.get("elicitation")
     return rpc.is_current_revision and isinstance(elicitation, dict) and "url" in elicitation

@@ -12,7 +12,7 @@ from config.api.caller import Caller
 from config.api.error_handlers import log_and_convert_to_api_error
 from config.api.errors import InternalError
 from config.mcp.answers import tool_result
-from config.mcp.approval import client_can_show_urls, request_to_open_approval_page
+from config.mcp.approval import client_can_ask_to_open_page, request_to_open_approval_page
 from config.mcp.protocol import INTERNAL_ERROR, INVALID_PARAMS, MISSING_CAPABILITY, TASKS_EXTENSION, RpcError, RpcRequest
 from config.mcp.toolset import TOOLS
 from posts.states import GroupStatus
@@ -23,7 +23,9 @@ TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
 
 def client_can_handle_approval_task(rpc: RpcRequest, caller: Caller) -> bool:
     """Return whether an MCP client supports approval tasks: can handle tasks, show a person a page, and read the post."""
-    return rpc.client_supports_tasks and client_can_show_urls(rpc) and (caller.is_user or caller.has_scope("posts.read"))
+    return (
+        rpc.client_supports_tasks and client_can_ask_to_open_page(rpc) and (caller.is_user or caller.has_scope("posts.read"))
+    )
 
 
 def task_created_result(content: dict[str, Any]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class Tool:
     hints: Mapping[str, bool] | None = None
     asks_for_approval: bool = False  # a client that can show pages is asked to show the one of an `approval_url`
 
-    def listing(self) -> dict[str, Any]:
+    def tools_list_entry(self) -> dict[str, Any]:
         """Return the declaration of this MCP tool as tools/list shows it."""
         return {
             "name": self.name,

@@ -10,7 +10,7 @@ from config.api import errors
 from config.api.caller import Caller
 from config.api.error_handlers import log_and_convert_to_api_error
 from config.mcp.answers import tool_result
-from config.mcp.approval import approval_required_result, client_can_show_urls, is_call_repeated_after_approval_request
+from config.mcp.approval import approval_required_result, client_can_ask_to_open_page, is_call_repeated_after_approval_request
 from config.mcp.approval_tasks import TASK_METHODS, client_can_handle_approval_task, run_task_method, task_created_result
 from config.mcp.protocol import (
     CURRENT_REVISION,
@@ -54,7 +54,7 @@ def constant_result_json(method: str, current: bool, client_supports_tasks: bool
     """Return the fixed JSON result of an MCP method such as tools/list; "" if the client's revision lacks the method."""
     caching = CACHE_HINTS if current else {}
     if method == "tools/list":
-        return _json({"tools": [tool.listing() for tool in TOOLS.values()], **caching}, current=current)
+        return _json({"tools": [tool.tools_list_entry() for tool in TOOLS.values()], **caching}, current=current)
     if method == "server/discover" and current:
         extensions: dict[str, Any] = {"extensions": {TASKS_EXTENSION: {}}} if client_supports_tasks else {}
         server = {"capabilities": {**CAPABILITIES, **extensions}, "instructions": INSTRUCTIONS}
@@ -80,7 +80,12 @@ def _call_tool(rpc: RpcRequest, caller: Caller) -> dict[str, Any]:
     repeated = is_call_repeated_after_approval_request(rpc, caller)
     try:
         content = tool.call(caller, rpc.params.get("arguments", {}))
-        if (url := content.get("approval_url")) and tool.asks_for_approval and client_can_show_urls(rpc) and not repeated:
+        if (
+            (url := content.get("approval_url"))
+            and tool.asks_for_approval
+            and client_can_ask_to_open_page(rpc)
+            and not repeated
+        ):
             if client_can_handle_approval_task(rpc, caller):
                 return task_created_result(content)
             return approval_required_result(rpc, caller, url)

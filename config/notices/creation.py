@@ -48,5 +48,5 @@ def _store_notices(kind: NoticeKind, events: Sequence[NoticeToStore]) -> None:
     digests = list(of_kind.order_by("pk").select_for_update())
     Notice.objects.bulk_create(Notice(kind=kind, **vars(each)) for each in events)
     for digest in digests:
-        digest.schedule(now)
+        digest.set_due_at_if_null_unsaved(now)
     Digest.objects.bulk_update(digests, ["due_at"])

@@ -68,7 +68,7 @@ class Digest(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} of {self.workspace_id}"
 
-    def schedule(self, now: datetime) -> None:
+    def set_due_at_if_null_unsaved(self, now: datetime) -> None:
         """Set `due_at` of this Digest row, if null, without saving: to now, or to the end of the pause after an e-mail."""
         if self.due_at is None:
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now

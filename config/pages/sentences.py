@@ -126,12 +126,15 @@ def error_sentences(error: ApiError, operation: str = "") -> list[str]:
     if sentence:
         return [str(sentence)]
     if error.details:
-        return list(dict.fromkeys(field_sentence(row) for row in error.details))
+        return list(dict.fromkeys(sentence_about_invalid_field(row) for row in error.details))
     advice = error.suggested_action
-    return [translated_message(error.message), *([] if is_for_programs(advice) else [translated_message(advice)])]
+    return [
+        translated_message(error.message),
+        *([] if has_words_for_programmers_only(advice) else [translated_message(advice)]),
+    ]
 
 
-def field_sentence(row: dict[str, Any]) -> str:
+def sentence_about_invalid_field(row: dict[str, Any]) -> str:
     """Return the sentence for people about one invalid field, from an entry of an API error's details."""
     name = str(row.get("field") or row.get("path") or "").rpartition(".")[2].partition("[")[0]
     if sentence := FIELD_SENTENCES.get((name, str(row.get("code")))):
@@ -141,6 +144,6 @@ def field_sentence(row: dict[str, Any]) -> str:
     return f"{label}: {message}" if label else message
 
 
-def is_for_programs(text: str) -> bool:
+def has_words_for_programmers_only(text: str) -> bool:
     """Return whether a message or advice of the API has words that only programs and their authors understand."""
     return _FOR_PROGRAMS.search(text) is not None

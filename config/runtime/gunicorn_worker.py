@@ -29,7 +29,7 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
 
 from config.api.errors import ApiError, InternalError, MalformedRequest, RateLimited, RequestTimeout
 from config.api.incoming_body import MAX_BODY_BYTES, MEMORY_BYTES, BodyNotReceived
-from config.api.trace import current_workspace_or_actor_id, start_trace
+from config.api.trace import current_workspace_or_actor_id, start_or_continue_trace
 from config.environment import ensure_data_dir, env
 from config.runtime.connection import ClientSpeedMeter, Connection, UploadSlots, raw_error_response
 
@@ -284,7 +284,7 @@ class BufferedThreadWorker(ThreadWorker):
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
         """Log an error of the gunicorn worker outside the application, and answer with an API error: 400 for invalid HTTP."""
-        trace_id = start_trace()
+        trace_id = start_or_continue_trace()
         error: ApiError
         if isinstance(exc, ApiError):
             error = exc

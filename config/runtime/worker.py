@@ -41,7 +41,7 @@ STOP_SECONDS = 5.0
 THREAD_SWITCH_SECONDS = 0.002
 
 
-class WorkerLoops(bootsteps.StartStopStep):
+class WorkerLoopsStep(bootsteps.StartStopStep):
     """Start-up step of the Celery worker: runs the job loops of settings.WORKER_LOOPS in threads and records heartbeats."""
 
     def __init__(self, worker: Any, **kwargs: Any) -> None:
@@ -99,7 +99,7 @@ class WorkerLoops(bootsteps.StartStopStep):
             shorten_garbage_collections()
 
 
-class EmbeddedBeat(bootsteps.StartStopStep):
+class CeleryBeatStep(bootsteps.StartStopStep):
     """Start-up step of the Celery worker: runs Celery's scheduler (beat) as a thread of the worker process."""
 
     def start(self, parent: Any) -> None:

@@ -26,7 +26,7 @@ class AccountTimeForms:
     requested: bool
 
     @classmethod
-    def from_form(
+    def from_form_or_post(
         cls, sent: QueryDict | None, group: PostGroup | None, account_ids: Iterable[str], zone: ZoneInfo
     ) -> AccountTimeForms:
         """Build the composer's time forms, one for each account, from the submitted form, or else from the edited post."""

@@ -44,10 +44,10 @@ def moved_message_with_approval_count(moved: str, waiting: int, total: int) -> s
     if waiting and waiting == total:
         words = ngettext("%(moved)s, and waits for approval.", "%(moved)s, and wait for approval.", total)
         return words % {"moved": moved.removesuffix(".")}
-    return f"{moved} {describe_posts_awaiting_approval(waiting, total)}".strip()
+    return f"{moved} {sentence_on_moved_posts_awaiting_approval(waiting, total)}".strip()
 
 
-def describe_posts_awaiting_approval(waiting: int, total: int) -> str:
+def sentence_on_moved_posts_awaiting_approval(waiting: int, total: int) -> str:
     """Return the sentence on how many of the `total` moved posts wait for approval; empty if none does."""
     if not waiting:
         return ""

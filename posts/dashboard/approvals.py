@@ -57,7 +57,7 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = get_post_group_of_workspace(page, post_group_id)
     version = submitted_content_version_or_zero(page)
     _require_plan_that_was_read(page, group)
-    publishes, at = approval_publishes_and_at(page, group)
+    publishes, at = whether_approval_publishes_and_when(page, group)
     services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)
     words = " ".join([_("Approved."), publishing_message(at)]) if publishes else _("Approved and scheduled.")
     offered = at is not None or not publishes
@@ -85,7 +85,7 @@ def _require_plan_that_was_read(page: WorkspacePage, group: PostGroup) -> None:
         raise Conflict(_("The post has changed since this page was shown."))
 
 
-def approval_publishes_and_at(page: WorkspacePage, group: PostGroup) -> tuple[bool, datetime | None]:
+def whether_approval_publishes_and_when(page: WorkspacePage, group: PostGroup) -> tuple[bool, datetime | None]:
     """Return whether approving a post publishes it now; and the end of the delay for an undo, None if there is no delay."""
     now = timezone.now()
     times = [each.scheduled_at for each in group.targets.all() if not each.slot]  # a slot that has passed leads to the next

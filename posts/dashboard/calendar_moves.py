@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from config.api.errors import NotFound, ValidationFailed
 from config.pages.language import format_date
-from config.pages.sentences import PageRefusal, field_sentence
+from config.pages.sentences import PageRefusal, sentence_about_invalid_field
 from posts import services
 from posts.dashboard.approval_words import count_needing_approval_if_moved, moved_message_with_approval_count
 from posts.dashboard.calendar_entries import reason_not_to_move, targets_at_moment
@@ -49,7 +49,7 @@ def move_entry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
             services.update_post(caller=page.caller, post_group_id=group.id, content_version=version, edit=edit)
         except ValidationFailed as error:
             for row in error.details or []:
-                schedule.add_error("when", field_sentence(row))
+                schedule.add_error("when", sentence_about_invalid_field(row))
         else:
             undo = undo_offer_of_move(group, targets).address(page)
             return _back_to_calendar(page, _moved_message(page, group, targets, at), undo)

@@ -34,7 +34,7 @@ class ShownIssue:
     crop: CropOffer | None = None
 
     @property
-    def concerns_all_accounts(self) -> bool:
+    def repair_changes_all_accounts(self) -> bool:
         """Return whether repairing this ShownIssue changes the post of all accounts, which have the same media."""
         return self.issue.field.startswith("media")
 

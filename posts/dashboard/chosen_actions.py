@@ -19,7 +19,7 @@ from config.pages.language import format_date
 from config.pages.sentences import PageRefusal
 from posts.content import UNCHANGED, PostEdit, own_scheduled_at
 from posts.dashboard.approval_words import needs_approval_if_moved
-from posts.dashboard.approvals import approval_publishes_and_at
+from posts.dashboard.approvals import whether_approval_publishes_and_when
 from posts.dashboard.undo_offers import (
     UndoOffer,
     undo_offer_after_scheduling_or_publishing,
@@ -103,7 +103,7 @@ def _approval(page: WorkspacePage, group: PostGroup, move: TimeShift) -> Prepare
         raise PageRefusal(_("It does not await approval."))
     if _has_unshown_content(group):
         raise PageRefusal(_("It has more than is shown here. Open it to read it all, and approve it there."))
-    publishes, at = approval_publishes_and_at(page, group)
+    publishes, at = whether_approval_publishes_and_when(page, group)
     first = group.shown_scheduled_at_or_none
     words = pgettext("of a post", "Published") if publishes else _("Scheduled for a slot")
     if first and not publishes:

@@ -180,7 +180,7 @@ def _back(page: WorkspacePage) -> str:
     return page.request.POST.get("back", "")[:MAX_BACK_ADDRESS_CHARACTERS]
 
 
-def chosen_posts_context(page: WorkspacePage) -> dict[str, Any]:
+def context_for_choosing_posts(page: WorkspacePage) -> dict[str, Any]:
     """Return the template context for choosing posts in the list of posts: whether all are checked, and the list's query."""
     query = page.request.GET.copy()
     every = query.pop("all", None) is not None

@@ -82,7 +82,7 @@ class Composer:
         chosen = before.account_ids if fields is None else fields.getlist("account")
         workspace_id = page.workspace.id
         accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id, chosen=chosen)
-        times = AccountTimeForms.from_form(sent, group, chosen, page.zone)
+        times = AccountTimeForms.from_form_or_post(sent, group, chosen, page.zone)
         content = before if fields is None else ComposerContent.from_form(fields, accounts, times)
         at = _time_to_come(group) if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
@@ -232,7 +232,7 @@ class Composer:
         return sent or (str(self.group.content_version) if self.group else "")
 
     @property
-    def was_changed_by_others(self) -> bool:
+    def post_was_changed_since_draft_began(self) -> bool:
         """Return whether somebody has changed the edited post since the draft of this Composer was begun."""
         return self.group is not None and self.content_version != str(self.group.content_version)
 

@@ -144,7 +144,7 @@ def _correct_choice_count(issue: Issue, pictures: Sequence[ShownAsset]) -> list[
 
 
 def _correct_poll_duration(issue: Issue, pictures: Sequence[ShownAsset]) -> list[IssueRepair]:
-    minutes = issue.facts["rules"].nearest_duration(issue.facts["minutes"])
+    minutes = issue.facts["rules"].longest_allowed_duration_up_to(issue.facts["minutes"])
     label = _("Set the duration to %(duration)s") % {"duration": minutes_as_duration_in_words(minutes)}
     return [_repair(issue, label, partial(ComposerContent.set_field, path=issue.field, value=minutes))]
 

@@ -15,7 +15,7 @@ from accounts.platforms.registry import PLATFORMS, get_adapter, platform_label
 from agents.selectors import list_agents_with_revoked
 from posts import selectors
 from posts.dashboard.account_marks import AccountMarks
-from posts.dashboard.chosen_posts import chosen_posts_context
+from posts.dashboard.chosen_posts import context_for_choosing_posts
 from posts.dashboard.saved_filters import saved_filters_context
 from posts.dashboard.target_error_sentences import target_error_sentence
 from posts.day_lists import CalendarFilters
@@ -72,7 +72,7 @@ def list_posts(page: WorkspacePage) -> HttpResponse:
         sprite=marks.sprite(),
         posts_address=page.url_of_page("posts"),
         form_key=page.form_key,
-        **chosen_posts_context(page),
+        **context_for_choosing_posts(page),
         **saved_filters_context(page, "posts"),
         searched=text,
         tag=tag_filter_from_query_string(page),

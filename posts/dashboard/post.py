@@ -13,7 +13,7 @@ from django.utils.translation import pgettext
 
 from agents.models import Agent
 from config.api.errors import ValidationFailed
-from config.pages.sentences import PageRefusal, field_sentence
+from config.pages.sentences import PageRefusal, sentence_about_invalid_field
 from posts import services
 from posts.content import PostEdit, PostInput
 from posts.dashboard.copied_content import request_fields_to_copy_post
@@ -153,7 +153,7 @@ def reschedule_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         moved = services.update_post(caller=page.caller, post_group_id=group.id, edit=edit).group
     except ValidationFailed as error:
         for row in error.details or []:
-            schedule.add_error("when", field_sentence(row))
+            schedule.add_error("when", sentence_about_invalid_field(row))
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
     undo = undo_offer_after_scheduling_or_publishing(group, moved.id, publishes=False).address(page)
     return page.success_redirect(

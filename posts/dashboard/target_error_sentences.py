@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.platforms import errors
 from config.pages.message_templates import translated_message
-from config.pages.sentences import is_for_programs
+from config.pages.sentences import has_words_for_programmers_only
 from posts.states import TargetStatus
 
 # By code: what has happened. The messages of all other codes come from the platform, or name no words of the API.
@@ -52,7 +52,7 @@ def target_error_sentence(error: Mapping[str, Any], label: str) -> str:
         return str(GENERAL_SENTENCES_BY_CODE[code] % {"platform": label})
     if code in SENTENCES_BY_CODE:
         return str(SENTENCES_BY_CODE[code] % {"platform": label})
-    if is_for_programs(message):
+    if has_words_for_programmers_only(message):
         return str(GENERAL_SENTENCES_BY_CODE.get(code, _("Sending to %(platform)s failed.")) % {"platform": label})
     return translated_message(message)
 
@@ -65,6 +65,6 @@ def target_error_advice(error: Mapping[str, Any], status: str) -> str:
     if status == TargetStatus.RETRYING:
         return _("Nothing: the service tries again by itself.")
     advice = str(error["suggested_action"])
-    if is_for_programs(advice) or (advice in _GENERAL and error["code"] in ADVICE_BY_CODE):
+    if has_words_for_programmers_only(advice) or (advice in _GENERAL and error["code"] in ADVICE_BY_CODE):
         return str(ADVICE_BY_CODE.get(error["code"], ""))
     return translated_message(advice)

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from config.api.errors import ApiError
 from config.pages.sentences import PageRefusal
-from posts.dashboard.approval_words import describe_posts_awaiting_approval
+from posts.dashboard.approval_words import sentence_on_moved_posts_awaiting_approval
 from posts.dashboard.inputs import get_post_group_of_workspace
 from posts.dashboard.undo import TOO_LATE_MESSAGE, UNDO_TOKEN_SECONDS, apply_undo_offer_to_post
 from posts.dashboard.undo_offers import UndoOffer, undo_offer_of_retry
@@ -69,5 +69,5 @@ def undo_last_action_on_several_posts(page: WorkspacePage) -> HttpResponse:
     if kept["offers"][0]["action"] == "retry":
         words = ngettext("Undone: the post is not sent again.", "Undone: the posts are not sent again.", undone)
     return page.success_redirect_back(
-        f"{words % {'count': undone}} {describe_posts_awaiting_approval(waiting, undone)}".strip()
+        f"{words % {'count': undone}} {sentence_on_moved_posts_awaiting_approval(waiting, undone)}".strip()
     )

@@ -18,7 +18,7 @@ from config.api.caller import Caller, require_access
 from config.api.errors import ApiError
 from config.api.serializers import shared_serializer_instance
 from config.db.ids import is_id
-from config.pages.sentences import error_sentences, field_sentence
+from config.pages.sentences import error_sentences, sentence_about_invalid_field
 from posts import selectors, services
 from posts.content import PostEdit, PostInput, media_inputs_of_group, target_inputs_of_group
 from posts.errors import ContentInvalid
@@ -29,10 +29,10 @@ from posts.post_files.rows import (
     AccountNames,
     RowContent,
     cells_of_group,
-    changes_of_row,
     column_of_field,
     new_post_request_and_row_problems,
     parse_row,
+    update_request_of_row,
 )
 from posts.serializers.requests import BatchedPostSerializer, UpdatePostSerializer
 from posts.services.update import plan_update
@@ -139,7 +139,7 @@ def _compared(
 
 
 def _compared_with_group(content: RowContent, group: PostGroup, names: AccountNames, zone: ZoneInfo) -> ComparedRow:
-    request = changes_of_row(content, group, names) if not content.problems else {}
+    request = update_request_of_row(content, group, names) if not content.problems else {}
     if not request:
         return ComparedRow(content, "unchanged", group)
     stored = cells_of_group(group, names, zone)
@@ -207,6 +207,6 @@ def _add_error(caller: Caller, row: ComparedRow, post: PostInput, error: ApiErro
             content.add_problem(column_of_field(issue.field, columns), issue.message)
     elif error.details:
         for each in error.details:
-            content.add_problem(column_of_field(each["field"], columns), field_sentence(each))
+            content.add_problem(column_of_field(each["field"], columns), sentence_about_invalid_field(each))
     if not content.problems:
         content.add_problem(ROW_ID_COLUMN, " ".join(error_sentences(error, "posts.update" if row.group else "posts.create")))

@@ -152,7 +152,7 @@ def cells_of_group(group: PostGroup, names: AccountNames, zone: ZoneInfo) -> dic
     }
 
 
-def changes_of_row(content: RowContent, group: PostGroup, names: AccountNames) -> dict[str, Any]:
+def update_request_of_row(content: RowContent, group: PostGroup, names: AccountNames) -> dict[str, Any]:
     """Return the body of the PATCH request that makes a stored post what a row of a file says; empty if it is so already.
 
     Columns that the row does not have do not change. Accounts that stay keep their own texts, options and times, and media

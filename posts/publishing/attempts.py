@@ -37,7 +37,7 @@ class Attempt:
     """One attempt to publish a post target that this worker has claimed (reserved for itself).
 
     `progress` names the next publishing step. `number` counts the attempts since the release or the last retry, `total` all
-    of them; until `increment_counts`, those before this one. `certainty` is about the attempts before the next step.
+    of them; until `count_attempt_unless_continued`, those before this. `certainty` is about the attempts before that step.
     `last_try_at` is the time of the last attempt at that step if it got no clear answer. `worker_losses` counts the workers
     that died in the step. `turn_at` is the time reserved at the account. `fault` is an error that prevents the step although
     it was committed as begun. `stop` is the decision that ends or postpones the target instead.
@@ -97,7 +97,7 @@ class Attempt:
             attempts_left=self.number <= len(settings.PUBLISH_RETRY_SCHEDULE),
         )
 
-    def increment_counts(self) -> None:
+    def count_attempt_unless_continued(self) -> None:
         """Count an attempt to publish a post, unless it only continues one that the platform was still processing."""
         if self.target.status != TargetStatus.PROCESSING:
             self.number, self.total = self.number + 1, self.total + 1

@@ -34,7 +34,7 @@ from accounts.services import (
     renew_or_await_tokens,
 )
 from config.api.caller import system_caller
-from config.api.trace import set_trace_actor, start_trace
+from config.api.trace import set_trace_actor, start_or_continue_trace
 from config.db.connection import close_connection_before_waiting
 from config.db.encryption import SealedValueError
 from config.db.outage import DATABASE_ERRORS, retry_while_database_down
@@ -91,7 +91,7 @@ def _logged_errors(target: PostTarget, writer: DatabaseWriter) -> Iterator[None]
 
     When the database fails, the claim's lease expires and another worker continues.
     """
-    start_trace(target.group.trace_id)
+    start_or_continue_trace(target.group.trace_id)
     set_trace_actor(system_caller(target.group.workspace_id))
     try:
         yield
@@ -107,7 +107,7 @@ def _logged_errors(target: PostTarget, writer: DatabaseWriter) -> Iterator[None]
 
 def _prepare(attempt: Attempt) -> None:
     """Prepare an attempt of the publishing engine: decrypt the credentials, find the media; set its `fault` on failure."""
-    attempt.increment_counts()
+    attempt.count_attempt_unless_continued()
     try:
         attempt.grant = attempt.target.account.decrypted_grant()
         attempt.media = media_files_for_adapter(attempt.target.group)

@@ -18,7 +18,7 @@ from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from accounts.platforms.types import Progress
-from billing.services import run_writes_ending_holds
+from billing.services import run_writes_settling_money
 from config import metrics
 from config.db.fixed_select import FixedSelect
 from config.db.writes import write_all_or_return_failed
@@ -31,7 +31,7 @@ from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import LEASE, Attempt
 from posts.publishing.decision_types import Decision, Finish, Postpone, Retry, TakeStep, Wait
 from posts.states import FINISHED_GROUP_STATUSES, GroupStatus, TargetStatus, group_status_from_targets, statuses_valid_before
-from webhooks.services import event_writes, wake_delivery_workers_after_commit
+from webhooks.services import build_event_writes, wake_delivery_workers_after_commit
 
 logger = logging.getLogger(__name__)
 MAX_TRIES = 5
@@ -155,7 +155,7 @@ def _write(target: PostTarget, writer: DatabaseWriter, changes: Mapping[str, Any
     """Write an outcome to a post target's row. Raises ClaimLost if another worker has claimed it or its status forbids it."""
     states = statuses_valid_before(changes["status"]) if "status" in changes else ()
     update = TargetUpdate(target, {**changes, "updated_at": timezone.now()}, states)
-    if not writer.write(write_final_outcomes_if_unclaimed if final else apply_fenced_updates, update):
+    if not writer.write(write_final_outcomes_if_claims_valid if final else apply_fenced_updates, update):
         raise ClaimLost
 
 
@@ -164,10 +164,10 @@ def mark_unconfirmed_as_published(target: PostTarget, decision: Finish) -> None:
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     changes = {**_final_values(decision), "updated_at": timezone.now()}
     for unconfirmed in PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED):
-        write_final_outcomes_if_unclaimed([TargetUpdate(unconfirmed, changes, [TargetStatus.UNCONFIRMED])])
+        write_final_outcomes_if_claims_valid([TargetUpdate(unconfirmed, changes, [TargetStatus.UNCONFIRMED])])
 
 
-def write_final_outcomes_if_unclaimed(updates: Sequence[TargetUpdate]) -> list[bool]:
+def write_final_outcomes_if_claims_valid(updates: Sequence[TargetUpdate]) -> list[bool]:
     """Save the final outcomes of finished post targets, except for those that another worker has claimed in the meantime.
 
     Returns for each target whether it was saved. Raises OperationalError if other writers keep changing the rows.
@@ -218,7 +218,7 @@ def _write_with_groups(updates: Sequence[TargetUpdate], rows: Sequence[PostTarge
         [each.row.pk for each in updates if each.changes["status"] == status and not each.row.sandbox]
         for status in (TargetStatus.PUBLISHED, TargetStatus.FAILED)
     )
-    if run_writes_ending_holds([*writes, *event_writes(events)], settled=settled, failed=failed):
+    if run_writes_settling_money([*writes, *build_event_writes(events)], settled=settled, failed=failed):
         return False
     for update in updates:
         update.set_in_memory()

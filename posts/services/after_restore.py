@@ -17,7 +17,7 @@ from django.utils import timezone
 from auditlog.models import AuditEntry
 from auditlog.services import record_entry
 from config.api.caller import WorkspaceStatus, operator_caller
-from config.api.trace import start_trace
+from config.api.trace import start_or_continue_trace
 from config.jobs.database_writer import DatabaseWriter
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import Attempt, claim_targets
@@ -71,7 +71,7 @@ def mark_possibly_published_unconfirmed(*, stopped_at: datetime, report: Callabl
     done, writer = 0, DatabaseWriter()
     while claimed := claim_targets(_possibly_published(PostTarget.objects.all(), stopped_at), limit=BATCH_SIZE):
         for target in claimed:
-            start_trace(target.group.trace_id)
+            start_or_continue_trace(target.group.trace_id)
             done_so_far = target.stored_progress
             state = TargetState(
                 "at_most_once", publishes=True, published=done_so_far.published, segments=len(done_so_far.segments)
@@ -79,7 +79,7 @@ def mark_possibly_published_unconfirmed(*, stopped_at: datetime, report: Callabl
             record_decision(Attempt.for_claimed_target(target, writer), finish_unconfirmed(state, POSSIBLY_PUBLISHED_MESSAGE))
         done += len(claimed)
         report(done)
-    start_trace()
+    start_or_continue_trace()
     record_entry(
         caller=operator_caller(),
         operation="ops.after_restore",

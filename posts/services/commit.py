@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from auditlog.services import build_success_entry_writes, record_entry
-from billing.services import PriceAlreadyReserved, build_money_hold_writes, write_with_holds_or_return_failed
+from billing.services import PriceAlreadyReserved, build_money_hold_writes, run_writes_reserving_money
 from config.api.errors import Conflict, IdempotencyInProgress
 from config.api.idempotency import KeyedRequest
 from config.db.writes import Write, build_insert_writes, write_all_or_return_failed
@@ -25,7 +25,7 @@ from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan
 from posts.services.plan_money import check_plan_against_caps, group_changes_by_capped_agent, settle_or_release_holds
 from posts.states import FINISHED_GROUP_STATUSES
-from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
+from webhooks.services import NewEvent, build_event_writes, wake_delivery_workers_after_commit
 
 logger = logging.getLogger(__name__)
 MAX_COMMIT_TRIES, MAX_SLOT_TRIES = 5, 100
@@ -126,7 +126,7 @@ def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (
     for change in changes:
         change.after.event_sequence += len(change.events)
     groups, targets, events = _group_writes(changes), _target_writes(changes), _events(changes)
-    rest = [*targets, *event_writes(events)]
+    rest = [*targets, *build_event_writes(events)]
     by_agent, leaving = group_changes_by_capped_agent(changes), _targets_that_leave_slots(changes)
     if len(by_agent) == 1 and not leaving and not any(map(_needs_transaction, changes)):
         _write([*further, *groups, *rest, *_hold_writes(changes)])
@@ -178,7 +178,7 @@ def _targets_that_leave_slots(changes: Sequence[GroupChange]) -> list[str]:
 
 def _write(writes: Sequence[Write]) -> None:
     """Run the database writes of a plan's commit together. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
-    failed = write_with_holds_or_return_failed(writes)
+    failed = run_writes_reserving_money(writes)
     if failed is not None:
         raise IdempotencyInProgress() if isinstance(failed.subject, KeyedRequest) else RowsChanged
 

@@ -82,7 +82,7 @@ class RequestedQueueChange:
 
 
 @dataclass
-class Queue:
+class QueueToChange:
     """The scheduled targets of an account that a change of its queue concerns, earliest first, with their post groups."""
 
     account: ConnectedAccount
@@ -191,7 +191,7 @@ def _account(workspace_id: str, account_id: str) -> ConnectedAccount:
     return account
 
 
-def _queue(account: ConnectedAccount, change: RequestedQueueChange, zone: ZoneInfo) -> Queue:
+def _queue(account: ConnectedAccount, change: RequestedQueueChange, zone: ZoneInfo) -> QueueToChange:
     """Return the targets of a queue that a change concerns. Raises ValidationFailed if a named post is not among them."""
     now = timezone.now()
     begin, end = change.after or now, change.before or now + 2 * MAX_SCHEDULE_AHEAD
@@ -213,7 +213,7 @@ def _queue(account: ConnectedAccount, change: RequestedQueueChange, zone: ZoneIn
         if group_id not in scheduled:
             message = gettext_noop("This post is not scheduled to the account at these times.")
             raise ValidationFailed.for_field(f"post_group_ids[{index}]", message, "not_found")
-    return Queue(account, targets, groups)
+    return QueueToChange(account, targets, groups)
 
 
 def _scheduled_targets(account: ConnectedAccount, begin: datetime, end: datetime) -> QuerySet[PostTarget]:

@@ -21,7 +21,7 @@ from agents.selectors import caller_of_idempotency_key_owner
 from config.api.caller import Caller, WorkspaceStatus, require_access, system_caller
 from config.api.errors import ApiError, Conflict, Forbidden, InvalidState, NotFound
 from config.api.request_limits import start_cpu_timer
-from config.api.trace import set_trace_actor, start_trace
+from config.api.trace import set_trace_actor, start_or_continue_trace
 from config.db.writes import Write, build_insert_writes
 from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.fenced_updates import FencedUpdate, build_fenced_update_writes
@@ -71,7 +71,7 @@ def claim_due_series(limit: int) -> list[Series]:
 
 def apply_changes_of_claimed_series(series: Series) -> None:
     """For a claimed series' occurrences, cancel, edit and make scheduled posts, and set when the series is due next."""
-    start_trace(series.trace_id)
+    start_or_continue_trace(series.trace_id)
     set_trace_actor(system_caller(series.workspace_id))
     try:
         if series.workspace.status == WorkspaceStatus.DELETED or _agent_was_revoked(series):

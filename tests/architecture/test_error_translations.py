@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from django.utils.translation import override
 
 from config.pages.message_templates import TEMPLATES, pattern_of_template, translated_message
-from config.pages.sentences import is_for_programs
+from config.pages.sentences import has_words_for_programmers_only
 from tests.architecture.sources import ROOT, python_files
 from tests.architecture.test_translations import catalogue
 
@@ -53,9 +53,17 @@ WITHOUT_ERRORS = {
     *("authorization.py", "capabilities.py", "link_cards.py", "media_check.py", "option_media.py", "polls.py"),
     *("text_check.py", "thread_option.py", "types.py"),
 }
-NEVER_SHOWN = {"UnreadableAnswer", "report_unmapped_code", "RuntimeError", "TypeError", "ValueError", "compile", "__init__"}
+NEVER_SHOWN = {
+    "UnreadableAnswer",
+    "report_unknown_error_code",
+    "RuntimeError",
+    "TypeError",
+    "ValueError",
+    "compile",
+    "__init__",
+}
 PARTS_OF_MESSAGES = {
-    *("PageUnavailable", "translating_content_errors", "translating_publish_errors", "translating_search_errors"),
+    *("PageUnavailable", "translating_content_call_errors", "translating_publish_errors", "translating_search_errors"),
 }
 SENTENCE = re.compile(r"[A-Z1].* .*(\.|: 1)", re.S)
 NO_PAGE_SHOWS = {
@@ -99,7 +107,7 @@ def sentences_about_platforms(tree: ast.AST) -> Iterator[str]:
             yield from _texts(call.args[0])
     skipped += [part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node) if part != node]
     for node in set(ast.walk(tree)) - set(skipped):
-        yield from (text for text in _texts(node) if SENTENCE.fullmatch(text) and not is_for_programs(text))
+        yield from (text for text in _texts(node) if SENTENCE.fullmatch(text) and not has_words_for_programmers_only(text))
 
 
 def _texts(node: ast.AST) -> list[str]:

@@ -26,7 +26,7 @@ PREVIEWED = [
 ]
 
 
-WRITING = {"apply_fenced_updates", "bulk_create", "write_all_or_return_failed", "write_with_holds_or_return_failed"}
+WRITING = {"apply_fenced_updates", "bulk_create", "write_all_or_return_failed", "run_writes_reserving_money"}
 
 
 def called_names(tree: ast.AST) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from billing.prices import PublishingCharge
-from billing.services import build_money_hold_writes, write_with_holds_or_return_failed
+from billing.services import build_money_hold_writes, run_writes_reserving_money
 
 
 def hold_costs(
@@ -14,7 +14,7 @@ def hold_costs(
 ) -> None:
     """Reserve the prices of posts due at one time. Raises the spend errors."""
     parts = [(due, charges)]
-    failed = write_with_holds_or_return_failed(
+    failed = run_writes_reserving_money(
         build_money_hold_writes(workspace_id=workspace_id, agent_id=agent_id, charges_by_due=parts, new=new)
     )
     assert failed is None

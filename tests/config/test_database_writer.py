@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 import pytest
 from django.db import IntegrityError, OperationalError
 
-from config.api.trace import current_trace_id, start_trace
+from config.api.trace import current_trace_id, start_or_continue_trace
 from config.jobs import database_writer as writer_module
 from config.jobs.database_writer import BatchingDatabaseWriter, DatabaseWriter, write_all_or_each
 
@@ -129,7 +129,7 @@ def test_a_call_runs_alone_on_the_writers_thread(journal: Journal, writer: Batch
 
 def test_a_call_has_the_callers_trace(writer: BatchingDatabaseWriter) -> None:
     def traces() -> tuple[str, str]:
-        start_trace("a" * 32)
+        start_or_continue_trace("a" * 32)
         return current_trace_id(), writer.call(current_trace_id)
 
     with ThreadPoolExecutor(1) as threads:

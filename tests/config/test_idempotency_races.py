@@ -18,7 +18,7 @@ from agents.models import Agent, ApiKey
 from auditlog.models import AuditEntry
 from config.api import idempotency
 from config.api.errors import IdempotencyInProgress
-from config.api.idempotency import KeyedRequest, StoredAnswer, run_or_replay_in_transaction, run_or_replay_under_lease
+from config.api.idempotency import KeyedRequest, StoredAnswer, run_or_replay_in_transaction, run_slow_request_or_replay
 from config.api.models import IdempotencyRecord
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -107,7 +107,7 @@ def test_after_the_lease_a_repeat_takes_over_from_a_dead_process(died: Any) -> N
 
 def stored_body() -> Any:
     """Return the answer to a repeated request."""
-    record = run_or_replay_under_lease(SLIP, lambda: "done again", answer_of)
+    record = run_slow_request_or_replay(SLIP, lambda: "done again", answer_of)
     return record.body if isinstance(record, IdempotencyRecord) else record
 
 
@@ -126,7 +126,7 @@ def test_a_request_that_finishes_after_its_lease_does_not_change_the_record(fail
 
     def in_thread() -> None:
         try:
-            run_or_replay_under_lease(SLIP, first, answer_of)
+            run_slow_request_or_replay(SLIP, first, answer_of)
         finally:
             connection.close()
 
@@ -145,14 +145,14 @@ def test_a_request_that_finishes_after_its_lease_does_not_change_the_record(fail
         late = threads.submit(in_thread)
         assert begun.wait(10)
         IdempotencyRecord.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-        assert run_or_replay_under_lease(SLIP, second, answer_of) == "the second"
+        assert run_slow_request_or_replay(SLIP, second, answer_of) == "the second"
         finish_first()
 
     assert stored_body() == {"result": "the second"}
 
 
 def test_work_in_lease_mode_runs_outside_a_transaction(transactional_db: None) -> None:
-    assert run_or_replay_under_lease(SLIP, lambda: str(connection.in_atomic_block), answer_of) == "False"
+    assert run_slow_request_or_replay(SLIP, lambda: str(connection.in_atomic_block), answer_of) == "False"
     assert stored_body() == {"result": "False"}
 
 

@@ -17,7 +17,7 @@ from django.conf import settings as configured
 
 from agents.models import ApiKey
 from config.api.trace import TraceFilter
-from config.logs import JsonFormatter, LineFormatter
+from config.logs import JsonFormatter, PlainTextFormatter
 from tests import factories
 from tests.conftest import ApiClient
 from tests.people import as_user
@@ -92,7 +92,7 @@ def test_no_secret_is_logged(workspace: Workspace, operator: ApiClient, lines: L
 def test_plain_text_lines_contain_no_secrets() -> None:
     record = logging.LogRecord("x", logging.INFO, "", 0, "Bearer %s", ("abc",), None)
 
-    assert LineFormatter("%(message)s").format(record) == "Bearer …"
+    assert PlainTextFormatter("%(message)s").format(record) == "Bearer …"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from agents.models import Agent
 from config.api import rate_limit
-from config.api.rate_limit import Bucket, LocalLimiter, SharedLimiter
+from config.api.rate_limit import Bucket, InMemoryRateLimiter, RedisRateLimiter
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -155,10 +155,10 @@ def test_requests_without_a_token_get_no_rate_limit_headers(db: None) -> None:
 
 
 def test_a_refused_request_is_counted_in_no_bucket(clock: Clock) -> None:
-    assert_counts_in_all_or_none(LocalLimiter(), "key")
+    assert_counts_in_all_or_none(InMemoryRateLimiter(), "key")
 
 
-def assert_counts_in_all_or_none(limiter: LocalLimiter | SharedLimiter, key: str) -> None:
+def assert_counts_in_all_or_none(limiter: InMemoryRateLimiter | RedisRateLimiter, key: str) -> None:
     one, two, both = Bucket(f"{key}-one", 2), Bucket(f"{key}-two", 3), Bucket(f"{key}-both", 4)
 
     assert [limiter.count_unless_limited(one, both).allowed for _ in range(4)] == [True, True, False, False]
@@ -173,7 +173,7 @@ def assert_counts_in_all_or_none(limiter: LocalLimiter | SharedLimiter, key: str
 
 
 def test_the_local_limiter_is_thread_safe(clock: Clock) -> None:
-    limiter = LocalLimiter()
+    limiter = InMemoryRateLimiter()
     allowed: list[bool] = []
     threads = [
         threading.Thread(
@@ -191,7 +191,7 @@ def test_the_local_limiter_is_thread_safe(clock: Clock) -> None:
 
 def test_the_local_limiter_deletes_empty_buckets(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limit, "MAX_LOCAL_ENTRIES", 10)
-    limiter = LocalLimiter()
+    limiter = InMemoryRateLimiter()
     for n in range(11):
         limiter.count_unless_limited(Bucket(f"silent-{n}", 60))
     clock.now += 1.5
@@ -217,7 +217,7 @@ def shared_key() -> Iterator[tuple[str, redis.Redis]]:
 
 def test_processes_share_a_limit_through_redis(shared_key: tuple[str, redis.Redis]) -> None:
     key, client = shared_key
-    processes = [SharedLimiter(REDIS_URL), SharedLimiter(REDIS_URL)]
+    processes = [RedisRateLimiter(REDIS_URL), RedisRateLimiter(REDIS_URL)]
     verdicts = [processes[n % 2].count_unless_limited(Bucket(key, 3)) for n in range(4)]
 
     assert [(verdict.allowed, verdict.remaining) for verdict in verdicts] == [(True, 2), (True, 1), (True, 0), (False, 0)]
@@ -228,11 +228,11 @@ def test_processes_share_a_limit_through_redis(shared_key: tuple[str, redis.Redi
 
 
 def test_redis_counts_in_all_buckets_or_none(shared_key: tuple[str, redis.Redis]) -> None:
-    assert_counts_in_all_or_none(SharedLimiter(REDIS_URL), shared_key[0])
+    assert_counts_in_all_or_none(RedisRateLimiter(REDIS_URL), shared_key[0])
 
 
 def test_redis_returns_the_tighter_of_two_buckets(shared_key: tuple[str, redis.Redis]) -> None:
-    limiter, key = SharedLimiter(REDIS_URL), shared_key[0]
+    limiter, key = RedisRateLimiter(REDIS_URL), shared_key[0]
     own, other, shared = Bucket(f"{key}-own", 3), Bucket(f"{key}-other", 3), Bucket(f"{key}-shared", 4)
     verdicts = [limiter.count_unless_limited(bucket, shared) for bucket in (own, own, other, own, own, other)]
 
@@ -248,7 +248,7 @@ def test_redis_returns_the_tighter_of_two_buckets(shared_key: tuple[str, redis.R
 
 def test_threads_together_get_no_more_than_the_limit_from_redis(shared_key: tuple[str, redis.Redis]) -> None:
     key, _ = shared_key
-    limiter = SharedLimiter(REDIS_URL)
+    limiter = RedisRateLimiter(REDIS_URL)
     allowed: list[bool] = []
     threads = [
         threading.Thread(
@@ -284,7 +284,7 @@ def test_a_silent_redis_delays_one_request_only() -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         silent.settimeout(0)
-        limiter = SharedLimiter(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
+        limiter = RedisRateLimiter(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
         verdicts = [limiter.count_unless_limited(Bucket("a", 20)) for _ in range(21)]
         silent.accept()[0].close()
         with pytest.raises(BlockingIOError):

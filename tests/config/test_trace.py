@@ -9,7 +9,7 @@ import pytest
 
 from agents.models import ApiKey
 from auditlog.models import AuditEntry
-from config.api.trace import TraceFilter, current_trace_id, start_trace
+from config.api.trace import TraceFilter, current_trace_id, start_or_continue_trace
 from tests.conftest import ApiClient
 from workspaces.models import Workspace
 
@@ -56,14 +56,14 @@ def test_an_invalid_traceparent_is_not_continued(sent: str) -> None:
 
 
 def test_a_worker_continues_the_trace_of_the_row_and_logs_it() -> None:
-    start_trace(SENT)
+    start_or_continue_trace(SENT)
 
     assert (current_trace_id(), line()) == (SENT, SENT)
-    assert start_trace() == current_trace_id() != SENT
+    assert start_or_continue_trace() == current_trace_id() != SENT
 
 
 def test_threads_do_not_share_a_trace() -> None:
-    start_trace(SENT)
+    start_or_continue_trace(SENT)
     found: list[str] = []
     thread = threading.Thread(target=lambda: found.append(line()))
     thread.start()

@@ -22,7 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import report_unmapped_code
+from accounts.platforms.errors import report_unknown_error_code
 from billing.models import BillingAlarm
 from config import metrics
 from config.console import status
@@ -116,9 +116,9 @@ def test_the_lateness_of_claimed_targets_is_measured(operator: ApiClient, api: A
 
 def test_unknown_platform_codes_have_their_own_labels_up_to_a_limit(operator: ApiClient) -> None:
     for number in range(metrics.MAX_CODES_PER_PLATFORM + 5):
-        report_unmapped_code("testing", f"400 {number}")
-    report_unmapped_code("hostile", "so long a code that it would be a label of its own " * 3)
-    report_unmapped_code("hostile", 'quoted "words"')
+        report_unknown_error_code("testing", f"400 {number}")
+    report_unknown_error_code("hostile", "so long a code that it would be a label of its own " * 3)
+    report_unknown_error_code("hostile", 'quoted "words"')
     scrape = Scrape(operator)
 
     assert scrape.of("sps_platform_unmapped_total", platform="testing", code="400 0") >= 1

@@ -77,7 +77,7 @@ def test_the_first_sign_in_sets_up_the_second_factor(operator_user: User) -> Non
 
 def test_the_qr_code_contains_the_key(operator_user: User) -> None:
     device = SecondFactor.create_or_replace_unconfirmed(operator_user)
-    address = urlsplit(device.config_url)
+    address = urlsplit(device.otpauth_url)
 
     assert (address.scheme, address.netloc) == ("otpauth", "totp")
     assert "operator%40127.0.0.1" in address.path

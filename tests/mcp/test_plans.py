@@ -216,7 +216,7 @@ def test_answers_conform_to_the_output_schemas(api: ApiClient, account: Connecte
         "usage": {},
     }
     for name, arguments in calls.items():
-        listed = TOOLS[name].listing()
+        listed = TOOLS[name].tools_list_entry()
         Draft202012Validator.check_schema(listed["inputSchema"])
         Draft202012Validator(listed["inputSchema"]).validate(arguments)
         Draft202012Validator(listed["outputSchema"]).validate(use(api.token, name, **arguments))

@@ -64,7 +64,7 @@ def test_a_new_holder_gets_the_share_of_a_slow_one() -> None:
     shares = HostShares()
 
     assert takes(shares, at("a.com")) == ATTEMPT_SLOT_LIMITS.slow
-    assert shares.holders_to_skip_in_slow_claims().holders == {at("a.com")}
+    assert shares.senders_and_hosts_to_skip_for_slow_hosts().holders == {at("a.com")}
 
 
 def test_a_holder_that_answered_quickly_gets_more() -> None:
@@ -131,7 +131,7 @@ def test_one_workspace_gets_half_of_the_slots_of_slow_holders() -> None:
     shares = HostShares()
 
     assert takes(shares, *alone(2500, "silent")) == SENDER_LIMITS[SLOW] // 2
-    assert shares.holders_to_skip_in_slow_claims().workspaces == {"wrk_a"}
+    assert shares.senders_and_hosts_to_skip_for_slow_hosts().workspaces == {"wrk_a"}
     assert takes(shares, at("new.com", "wrk_b")) == ATTEMPT_SLOT_LIMITS.slow
 
 
@@ -165,7 +165,7 @@ def test_many_names_of_one_domain_share_its_part_whatever_their_workspaces() -> 
     names = [at(f"h{number}.silent.co.uk", f"wrk_{number}") for number in range(300)]
 
     assert takes(shares, *names) == SENDER_LIMITS[SLOW] // 2
-    assert shares.holders_to_skip_in_slow_claims().domains == {"silent.co.uk"}
+    assert shares.senders_and_hosts_to_skip_for_slow_hosts().domains == {"silent.co.uk"}
     assert takes(shares, at("other.co.uk", "wrk_new")) == ATTEMPT_SLOT_LIMITS.slow
 
 
@@ -201,7 +201,7 @@ def test_workspaces_with_hanging_deliveries_leave_free_slots_at_the_host() -> No
     shares = quick(at("hooks.example.com", "wrk_quick"))
 
     assert takes(shares, *hanging) == HOST_LIMITS[SLOW]
-    assert shares.holders_to_skip_in_slow_claims().hosts == {"hooks.example.com:443"}
+    assert shares.senders_and_hosts_to_skip_for_slow_hosts().hosts == {"hooks.example.com:443"}
     assert takes(shares, at("hooks.example.com", "wrk_quick")) >= (HOST_LIMITS[ALL] - HOST_LIMITS[SLOW]) // 2
 
 
@@ -226,7 +226,7 @@ def test_silent_workspaces_at_a_host_leave_slots_for_slow_ones() -> None:
     dead = [at("hooks.example.com", f"wrk_{number}") for number in range(20)]
     shares = silent(*dead)
     assert takes(shares, *dead) == HOST_LIMITS[SILENT]
-    assert set(dead) <= shares.holders_to_skip_in_slow_claims().holders
+    assert set(dead) <= shares.senders_and_hosts_to_skip_for_slow_hosts().holders
     assert takes(shares, at("hooks.example.com", "wrk_new")) == ATTEMPT_SLOT_LIMITS.slow
 
 
@@ -235,7 +235,7 @@ def test_dead_hosts_leave_slots_for_a_new_one() -> None:
     shares = silent(*dead)
 
     assert takes(shares, *dead) == SENDER_LIMITS[SILENT] // 2
-    assert set(dead) <= shares.holders_to_skip_in_slow_claims().holders
+    assert set(dead) <= shares.senders_and_hosts_to_skip_for_slow_hosts().holders
     assert takes(shares, at("new.com")) == ATTEMPT_SLOT_LIMITS.slow
 
 
@@ -284,7 +284,7 @@ def test_few_domains_are_full_at_a_time() -> None:
     for number in range(100):
         takes(shares, *[at(f"{letter}.host-{number}.com", f"wrk_{number}") for letter in "abcdefgh"])
 
-    assert len(shares.holders_to_skip_in_slow_claims().domains) <= SENDER_LIMITS[SLOW] // MIN_SLOTS
+    assert len(shares.senders_and_hosts_to_skip_for_slow_hosts().domains) <= SENDER_LIMITS[SLOW] // MIN_SLOTS
 
 
 def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webhooks.services.events import (
     NewEvent,
-    event_writes,
+    build_event_writes,
     store_event_without_delivery,
     store_events_with_deliveries,
     wake_delivery_workers_after_commit,

@@ -41,7 +41,7 @@ class NewEvent:
     at: datetime | None = None
 
 
-def event_writes(new_events: Iterable[NewEvent]) -> list[Write]:
+def build_event_writes(new_events: Iterable[NewEvent]) -> list[Write]:
     """Return the database writes that store new webhook events with their deliveries.
 
     Call `wake_delivery_workers_after_commit` once they have run.
@@ -60,7 +60,7 @@ def event_writes(new_events: Iterable[NewEvent]) -> list[Write]:
 
 def store_events_with_deliveries(new_events: Sequence[NewEvent]) -> None:
     """Store new webhook events with their deliveries. The workers are woken after the commit."""
-    write_all_or_return_failed(event_writes(new_events))
+    write_all_or_return_failed(build_event_writes(new_events))
     wake_delivery_workers_after_commit(new_events)
 
 

@@ -10,7 +10,7 @@ from auditlog.services import record_entry
 from config.api.caller import Caller, require_recent_sign_in, require_role
 from config.api.errors import Forbidden, InvalidState, ValidationFailed, missing_or_foreign_id_error
 from workspaces.models import Member, Workspace
-from workspaces.services.workspaces import lock_owner_and_check_quota, lock_workspace
+from workspaces.services.workspaces import lock_owner_and_check_workspace_limit, lock_workspace
 
 ADMIN_ROLES = (Member.Role.OWNER, Member.Role.ADMIN)
 ASSIGNABLE_ROLES = (Member.Role.ADMIN, Member.Role.EDITOR, Member.Role.MEMBER)  # the owner role can only be handed over
@@ -69,7 +69,7 @@ def hand_over_workspace(*, caller: Caller, workspace_id: str, user_id: str) -> W
         workspace = Workspace.objects.get(pk=workspace_id)
         if workspace.owner_user_id != caller.actor_id:  # another request was faster
             raise Forbidden(gettext_noop("Only the owner of a workspace may hand it over."))
-        lock_owner_and_check_quota(user_id)
+        lock_owner_and_check_workspace_limit(user_id)
         Member.objects.filter(workspace=workspace, user_id=caller.actor_id).update(
             role=Member.Role.ADMIN, updated_at=timezone.now()
         )

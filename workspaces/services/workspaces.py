@@ -63,7 +63,7 @@ def create_workspace(
         {key: value for provisioner in _provisioners() for key, value in provisioner.preview().items()},
     )
     with transaction.atomic():
-        lock_owner_and_check_quota(owner_user_id)
+        lock_owner_and_check_workspace_limit(owner_user_id)
         content = row_fields(plan.workspace, *WORKSPACE_FIELDS_IN_PLANS)
         accept_plan(ResourcePlan("workspaces.create", owner_user_id, None, {**content, **plan.provisions}))
         if not dry_run:
@@ -100,7 +100,7 @@ def default_free_monthly_credit_cents() -> int:
     return min(100, settings.MAX_FREE_CREDIT_CENTS)
 
 
-def lock_owner_and_check_quota(owner_user_id: str) -> None:
+def lock_owner_and_check_workspace_limit(owner_user_id: str) -> None:
     """Workspace service: lock the owner's row; raise Conflict if the owner has MAX_WORKSPACES_PER_OWNER workspaces.
 
     Workspaces deleted in the current UTC month count, because each of them had its free credit for the month. Needs a

@@ -48,7 +48,7 @@ def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
 
     An upload may be repeated. Raises ContentRejected, TokenExpired, ReauthRequired, Transient.
     """
-    with file.open() as opened, ERRORS.translating_content_errors(gettext_noop("this file")):
+    with file.open() as opened, ERRORS.translating_content_call_errors(gettext_noop("this file")):
         answer = server.upload("com.atproto.repo.uploadBlob", opened, mime_type=file.mime_type, size_bytes=file.size_bytes)
     if blob := blob_in_response_or_none(answer):
         return blob

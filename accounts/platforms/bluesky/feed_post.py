@@ -21,7 +21,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from accounts.platforms.bluesky.richtext import detect_code_point_spans, facets_of_spans
+from accounts.platforms.bluesky.richtext import facets_of_spans, find_links_mentions_and_tags
 from accounts.platforms.bluesky.session import DID
 from accounts.platforms.bluesky.xrpc import ERRORS, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
@@ -74,7 +74,7 @@ def encode_tid(microseconds: int, clock_id: int) -> str:
     return "".join(TID_ALPHABET[value >> shift & 31] for shift in range(60, -1, -5))
 
 
-def resolve_and_build_record(
+def resolve_handles_and_build_record(
     server: Xrpc,
     text: str,
     options: Mapping[str, Any],
@@ -86,7 +86,7 @@ def resolve_and_build_record(
 
     The server resolves mentions. Raises XrpcError and OutboundError if a handle cannot be resolved for now.
     """
-    spans = detect_code_point_spans(text)
+    spans = find_links_mentions_and_tags(text)
     dids = resolve_handles(server.address, (span.value for span in spans if span.kind == "mention"))
     record: dict[str, Any] = {
         "$type": POST_COLLECTION,

@@ -47,7 +47,7 @@ class LinkMentionOrTag:
     value: str
 
 
-def detect_code_point_spans(text: str) -> list[LinkMentionOrTag]:
+def find_links_mentions_and_tags(text: str) -> list[LinkMentionOrTag]:
     """Return the links, mentions and tags in a Bluesky post's text, in order of appearance and without overlaps."""
     spans: list[LinkMentionOrTag] = []
     for span in (*_links(text), *_mentions(text), *_tags(text), *_tickers(text)):

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_noop
 
 from accounts.platforms.bluesky.embeds import blob_in_response_or_none
 from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrorTranslator, Xrpc, XrpcError
-from accounts.platforms.errors import ContentRejected, PlatformError, Transient, report_unmapped_code
+from accounts.platforms.errors import ContentRejected, PlatformError, Transient, report_unknown_error_code
 from accounts.platforms.http.responses import NO_REASON, line_without_tokens, one_line
 from accounts.platforms.processing import step_to_check_later_or_raise
 from accounts.platforms.types import MediaFile, Progress, State
@@ -49,7 +49,7 @@ class VideoErrorTranslator(BlueskyErrorTranslator):
         if error.status in (400, 403, 413, 415):
             return ContentRejected(f"Bluesky's video service does not accept the video: {error.reason}")
         if error.status not in (401, 429) and error.status < 500:
-            report_unmapped_code(self.name, f"video {error.status} {error.code}")
+            report_unknown_error_code(self.name, f"video {error.status} {error.code}")
         return self.transient_error(error)
 
 
@@ -150,7 +150,7 @@ def _after_failure(progress: Progress, state: State, job: Mapping[str, Any]) -> 
     if code in SERVICE_FAILURE_CODES:
         return _send_again(progress, state, reason)
     if code not in UNUSABLE_VIDEO_CODES:
-        report_unmapped_code("bluesky", f"video job {code}")
+        report_unknown_error_code("bluesky", f"video job {code}")
     raise ContentRejected(f"Bluesky could not process the video: {reason}")
 
 

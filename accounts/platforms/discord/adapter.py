@@ -44,7 +44,7 @@ class Discord(Platform):
         """Adapter method that connects a Discord channel by its webhook's URL. Raises CredentialsRejected, Transient."""
         hook = self._webhook(credentials)
         try:
-            with ERRORS.translating_content_errors(gettext_noop("this webhook")):
+            with ERRORS.translating_content_call_errors(gettext_noop("this webhook")):
                 details = _details(hook)
         except (ReauthRequired, ContentRejected) as error:
             raise CredentialsRejected(

@@ -21,7 +21,7 @@ from accounts.platforms.errors import (
     PlatformError,
     RateLimited,
     ReauthRequired,
-    report_unmapped_code,
+    report_unknown_error_code,
 )
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator, PlatformHttpError
@@ -125,7 +125,7 @@ class DiscordErrorTranslator(ErrorTranslator[DiscordError]):
         if error.code in ACCESS_ENDED_CODES or error.status == 401:
             return ReauthRequired(f"Discord refuses the webhook: {error.reason}")
         if error.status in (403, 404) and error.code and error.code not in BLOCKED_CONTENT_CODES:
-            report_unmapped_code(self.name, f"{error.status} {error.code}")
+            report_unknown_error_code(self.name, f"{error.status} {error.code}")
             return ReauthRequired(f"Discord refuses the webhook: {error.reason}")
         return None
 

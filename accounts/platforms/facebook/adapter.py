@@ -49,7 +49,7 @@ class Facebook(MetaPlatform):
         "start": posts.check_content_and_return_first_step,
         "photo": media.upload_next_photo,
         "open": media.check_reel_limit_and_open_upload,
-        "send": media.send_video,
+        "send": media.upload_video_or_next_parts,
         "create": posts.create_post,
         "settle": posts.check_video_processing,
         "comment": FIRST_COMMENT_STEPS.create_comment,

@@ -75,7 +75,7 @@ def upload_next_photo(page: FacebookPageClient, content: Content, progress: Prog
         fields: dict[str, Any] = {"published": "false", "source": (file_name_or_placeholder(file), opened, file.mime_type)}
         if file.alt_text:
             fields["alt_text_custom"] = file.alt_text
-        with ERRORS.translating_content_errors(file_name_or_placeholder(file)):
+        with ERRORS.translating_content_call_errors(file_name_or_placeholder(file)):
             photo = id_of(page.graph.post_multipart(f"/{page.id}/photos", fields, timeout=UPLOAD_SECONDS))
     return next_upload_or_create_step(content, progress, {**state, "photos": [*state["photos"], photo]})
 
@@ -89,7 +89,7 @@ def check_reel_limit_and_open_upload(page: FacebookPageClient, content: Content,
     form = {"upload_phase": "start"} | ({"file_size": str(file.size_bytes)} if kind == "video" else {})
     if kind == "reel" and content.attempt <= MAX_ATTEMPTS_WITH_REEL_CHECK:
         check_reel_limit(page, content.attempt)
-    with ERRORS.translating_content_errors(file_name_or_placeholder(file)):
+    with ERRORS.translating_content_call_errors(file_name_or_placeholder(file)):
         answer = graph_client_for_post_kind(page, kind).post_form(f"/{page.id}/{VIDEO_API_PATHS[kind]}", form)
         opened: dict[str, Any] = {"video": id_of(answer, "video_id"), "sessions": state.get("sessions", 0) + 1}
         if kind == "video":
@@ -102,7 +102,7 @@ def check_reel_limit_and_open_upload(page: FacebookPageClient, content: Content,
     return progress.with_next_step("send", {**state, **opened})
 
 
-def send_video(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
+def upload_video_or_next_parts(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
     """Upload a video to Facebook: for a reel or story the whole file, for an ordinary post the next parts.
 
     After a refusal the video may be uploaded already, by an attempt without a response; if not, another session is opened,
@@ -110,7 +110,7 @@ def send_video(page: FacebookPageClient, content: Content, progress: Progress) -
     """
     file, state = content.media[0], progress.state
     try:
-        with ERRORS.translating_content_errors(file_name_or_placeholder(file)):
+        with ERRORS.translating_content_call_errors(file_name_or_placeholder(file)):
             if "session" in state:
                 return _send_parts(page, file, progress)
             return _send_whole(page, file, content, progress)

@@ -27,7 +27,7 @@ def kind_of(content: Content) -> PostKind:
     return "video" if is_video else "photos" if content.media else "text"
 
 
-def check_content(content: Content) -> None:
+def raise_if_content_breaks_kind_rules(content: Content) -> None:
     """Raise ContentRejected if a Facebook post breaks a rule of its kind, such as a reel without a video.
 
     This is checked before any file is uploaded.

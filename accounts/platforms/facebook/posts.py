@@ -21,7 +21,7 @@ from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformE
 from accounts.platforms.facebook import lookup, media
 from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.page import FacebookPageClient, permalink_or_fallback
-from accounts.platforms.facebook.post_kinds import STORY_KINDS, VIDEO_KINDS, check_content, kind_of
+from accounts.platforms.facebook.post_kinds import STORY_KINDS, VIDEO_KINDS, kind_of, raise_if_content_breaks_kind_rules
 from accounts.platforms.facebook.reel_limit import check_reel_limit, raise_if_refused_for_rate_limit
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.errors import GraphError
@@ -37,7 +37,7 @@ DUPLICATE, PHOTOS_POSTED = 506, 1366051  # an error code and a subcode of Facebo
 
 def check_content_and_return_first_step(page: FacebookPageClient, content: Content, progress: Progress) -> Progress:
     """Check a Facebook post's content, and return its first publishing step with the start time. Raises ContentRejected."""
-    check_content(content)
+    raise_if_content_breaks_kind_rules(content)
     return media.next_upload_or_create_step(content, progress, {"since": timezone.now().isoformat(), "photos": []})
 
 

@@ -17,7 +17,7 @@ from accounts.platforms.errors import (
     RateLimited,
     TokenExpired,
     Transient,
-    report_unmapped_code,
+    report_unknown_error_code,
 )
 from accounts.platforms.http.responses import NO_REASON, json_object_or_none, line_without_tokens, wait_seconds_from_headers
 from config.outbound import OutboundError, Response, SentWithoutAnswer
@@ -67,7 +67,7 @@ class ErrorTranslator(Generic[E]):
         """Return whether the platform may have carried out the request although it answered with this HTTP error."""
         return error.status >= 500
 
-    def is_known_refusal(self, error: E) -> bool:
+    def is_documented_refusal(self, error: E) -> bool:
         """Return whether the platform's API documentation lists the error code with which the platform refused content.
 
         Other codes are reported to the operator.
@@ -78,7 +78,7 @@ class ErrorTranslator(Generic[E]):
         """Return a context manager that turns HTTP errors into PlatformErrors, for API calls that are safe to repeat."""
         return self._translated(self.translate_repeatable_call_error)
 
-    def translating_content_errors(self, what: str) -> AbstractContextManager[None]:
+    def translating_content_call_errors(self, what: str) -> AbstractContextManager[None]:
         """Return a context manager that turns HTTP errors into PlatformErrors, for calls that send a post's text or media.
 
         `what` names the content in messages, such as "this image".
@@ -113,8 +113,8 @@ class ErrorTranslator(Generic[E]):
         meaning = self._meaning(error)
         if meaning is not None or not self.means_content_rejected(error):
             return meaning or self._undocumented(error)
-        if not self.is_known_refusal(error):
-            report_unmapped_code(self.name, f"{error.status} {error.code}".strip())
+        if not self.is_documented_refusal(error):
+            report_unknown_error_code(self.name, f"{error.status} {error.code}".strip())
         return ContentRejected(f"{self.label} does not accept {what}: {error.reason}")
 
     def transient_error(self, error: E) -> Transient:
@@ -138,5 +138,5 @@ class ErrorTranslator(Generic[E]):
         return self.transient_error(error) if error.status >= 500 else None
 
     def _undocumented(self, error: E) -> PlatformError:
-        report_unmapped_code(self.name, f"{error.status} {error.code}".strip())
+        report_unknown_error_code(self.name, f"{error.status} {error.code}".strip())
         return self.transient_error(error)

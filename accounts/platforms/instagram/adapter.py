@@ -59,7 +59,7 @@ class Instagram(MetaPlatform):
         "start": posts.check_content_and_return_first_step,
         "container": containers.create_next_file_container,
         "process": containers.check_containers,
-        "gather": containers.create_carousel,
+        "gather": containers.create_carousel_container,
         "create": posts.publish_container,
         "comment": posts.FIRST_COMMENT_STEPS.create_comment,
     }

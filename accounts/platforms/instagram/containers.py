@@ -32,7 +32,7 @@ CONTAINER_STATUSES = frozenset({"IN_PROGRESS", "FINISHED", "ERROR", "EXPIRED", "
 _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 
 
-def new_container_round_state(number: int) -> dict[str, Any]:
+def state_for_container_round(number: int) -> dict[str, Any]:
     """Return the state in which an Instagram post begins its `number`th round of creating containers (unpublished posts)."""
     return {"since": timezone.now().isoformat(), "round": number, "children": [], "looks": 0}
 
@@ -57,7 +57,7 @@ def create_next_file_container(account: GraphClientAndAccountId, content: Conten
     return progress.with_next_step("process", {**state, "children": children, "pending": children})
 
 
-def create_carousel(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
+def create_carousel_container(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
     """Create the container (unpublished post) of an Instagram carousel from the containers of the carousel's files."""
     state = progress.state
     form = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_post_form(content)}
@@ -89,7 +89,7 @@ def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
     rounds = progress.state["round"]
     if rounds >= MAX_CONTAINER_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
-    return progress.with_next_step("container", new_container_round_state(rounds + 1))
+    return progress.with_next_step("container", state_for_container_round(rounds + 1))
 
 
 def step_to_check_later_or_raise_transient(progress: Progress, state: State) -> Progress:
@@ -136,7 +136,7 @@ def _check_quota(account: GraphClientAndAccountId, attempt: int) -> None:
 
 
 def _create(account: GraphClientAndAccountId, form: Mapping[str, str], what: str) -> str:
-    with ERRORS.translating_content_errors(what):
+    with ERRORS.translating_content_call_errors(what):
         return id_of(account.graph.post_form(f"/{account.id}/media", form))
 
 

@@ -43,7 +43,7 @@ FIRST_COMMENT_STEPS = FirstCommentSteps(
 def check_content_and_return_first_step(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
     """Begin to publish an Instagram post: check its content, and store the start time. Raises ContentRejected."""
     _check(content)
-    return progress.with_next_step("container", containers.new_container_round_state(1))
+    return progress.with_next_step("container", containers.state_for_container_round(1))
 
 
 def publish_container(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress | Published:

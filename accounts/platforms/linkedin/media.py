@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from django.utils.translation import gettext_noop
 
-from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
+from accounts.platforms.errors import ContentRejected, Transient, report_unknown_error_code
 from accounts.platforms.http.responses import UnreadableAnswer, line_without_tokens, objects_in, one_line
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted_urn
 from accounts.platforms.processing import step_to_check_later, step_to_check_later_or_raise
@@ -51,7 +51,7 @@ def upload_next_file(api: Api, owner: str, files: Files, progress: Progress) -> 
     """
     file = files[len(progress.state["media"])]
     send = _send_video if file.kind == "video" else _send_whole
-    with ERRORS.translating_content_errors(_label(file)), file.open() as opened:
+    with ERRORS.translating_content_call_errors(_label(file)), file.open() as opened:
         urn = send(api, owner, file, opened)
     return progress.with_next_step("process", {**progress.state, "pending": urn, "looks": 0})
 
@@ -65,7 +65,7 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
     ready = next_upload_or_create_step(
         files, progress, {**_without_pending(state), "media": [*state["media"], state["pending"]]}
     )
-    with ERRORS.translating_content_errors(_label(file)):
+    with ERRORS.translating_content_call_errors(_label(file)):
         try:
             details = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted_urn(state['pending'])}")
         except LinkedInError as error:
@@ -89,7 +89,7 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
         reason = line_without_tokens(details.get("processingFailureReason")) or gettext_noop("no reason given")
         raise ContentRejected(f"LinkedIn could not process {_label(file)}: {reason}")
     if status not in ("PROCESSING", "WAITING_UPLOAD"):
-        report_unmapped_code("linkedin", f"media status {status}")
+        report_unknown_error_code("linkedin", f"media status {status}")
     return step_to_check_later_or_raise(
         progress,
         "process",

@@ -89,7 +89,7 @@ def _upload(server: ServerClient, file: MediaFile) -> tuple[str, bool]:
     The HTTP status says whether the file is ready, because some servers leave `url` empty.
     """
     name = file.filename or "file"
-    with file.open() as opened, ERRORS.translating_content_errors(name):
+    with file.open() as opened, ERRORS.translating_content_call_errors(name):
         fields: dict[str, Any] = {"file": (name, opened, file.mime_type)}
         if file.alt_text:
             fields["description"] = file.alt_text

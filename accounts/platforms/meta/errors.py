@@ -106,7 +106,7 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
         """Return whether Meta may have carried out the request although it answered with this error."""
         return error.status >= 500 or self.meaning_of_error_or_none(error) == "transient"
 
-    def is_known_refusal(self, error: GraphError) -> bool:
+    def is_documented_refusal(self, error: GraphError) -> bool:
         """Return whether a Meta error is known by its codes, text or status; unknown ones are reported to the operator."""
         return self.meaning_of_error_or_none(error) is not None
 

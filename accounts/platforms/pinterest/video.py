@@ -30,7 +30,7 @@ def register_and_upload_video(api: Api, file: MediaFile, progress: Progress) -> 
 
     Like all steps here, it raises ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
     """
-    with ERRORS.translating_content_errors(gettext_noop("the video")):
+    with ERRORS.translating_content_call_errors(gettext_noop("the video")):
         announced = api.post("/media", json={"media_type": "video"})
         media_id = id_of(announced, "media_id")
         url, fields = _destination(announced, api.address)

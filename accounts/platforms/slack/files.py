@@ -79,7 +79,7 @@ def upload_next_file(api: WebApi, channel: Channel, content: Content, progress: 
     """Upload the next file of a Slack message. Raises ContentRejected, ReauthRequired, Transient."""
     state = progress.state
     file = content.media[len(state["files"])]
-    with FILE_ERRORS.translating_content_errors(gettext_noop("this message")):
+    with FILE_ERRORS.translating_content_call_errors(gettext_noop("this message")):
         file_id, address = _announce(api, file)
         _send(address, file)
     uploaded = [*state["files"], file_id]

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
-from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired, report_unmapped_code
+from accounts.platforms.errors import ConnectionUnavailable, PlatformError, ReauthRequired, report_unknown_error_code
 from accounts.platforms.http.oauth import PlatformOAuthClient, basic_auth_header, wrong_code_error
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, one_line, required_matching_text
 from accounts.platforms.slack.client import (
@@ -62,7 +62,7 @@ class CodeExchangeErrorTranslator(SlackErrorTranslator):
         if passes or not error.code:
             return super().platform_specific_error(error)
         if error.code not in INVALID_OAUTH_CODE_ERRORS:
-            report_unmapped_code(self.name, error.code)
+            report_unknown_error_code(self.name, error.code)
         return wrong_code_error(self.label)
 
 

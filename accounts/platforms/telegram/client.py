@@ -143,7 +143,7 @@ class TelegramErrorTranslator(ErrorTranslator[BotApiError]):
         """
         return error.status >= 500 or not (error.from_api or error.status == 413)
 
-    def is_known_refusal(self, error: BotApiError) -> bool:
+    def is_documented_refusal(self, error: BotApiError) -> bool:
         """Return whether the Telegram error is one of the documented reasons to refuse a post."""
         return error.status == 413 or _ABOUT_THE_POST.search(error.reason) is not None
 

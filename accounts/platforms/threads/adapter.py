@@ -49,7 +49,7 @@ class Threads(MetaPlatform):
     default_scopes = SCOPES
     steps = {
         "start": posts.check_content_and_return_first_step,
-        "container": containers.create_next_file_container,
+        "container": containers.create_next_container,
         "wait": posts.check_segment_containers,
         "publish": posts.publish_container,
         "permalink": posts.fetch_permalink_and_finish,

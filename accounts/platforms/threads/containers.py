@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from django.utils.translation import gettext_noop
 
-from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
+from accounts.platforms.errors import ContentRejected, Transient, report_unknown_error_code
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens
 from accounts.platforms.meta.errors import GraphError
 from accounts.platforms.meta.graph import GraphClientAndAccountId, id_of
@@ -30,7 +30,7 @@ CONTAINER_STATUSES = frozenset({"FINISHED", "IN_PROGRESS", "ERROR", "EXPIRED", "
 PUBLISHED_STATUSES = frozenset({"PUBLISHED", "A_POST"})
 
 
-def create_next_file_container(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
+def create_next_container(account: GraphClientAndAccountId, content: Content, progress: Progress) -> Progress:
     """Create the next Threads container (unpublished post): for one file of a carousel, or for a whole post.
 
     Raises ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
@@ -93,7 +93,7 @@ def fetch_container_status(account: GraphClientAndAccountId, container: str) -> 
         raise
     status = line_without_tokens(answer.get("status"))
     if status not in CONTAINER_STATUSES:
-        report_unmapped_code("threads", f"container status {status}")
+        report_unknown_error_code("threads", f"container status {status}")
         raise UnreadableAnswer("The response has no status.")
     return status, line_without_tokens(answer.get("error_message"))
 
@@ -128,7 +128,7 @@ def step_that_recreates_containers(progress: Progress, reason: str) -> Progress:
 
 
 def _create(account: GraphClientAndAccountId, form: Mapping[str, str], what: str) -> str:
-    with ERRORS.translating_content_errors(what):
+    with ERRORS.translating_content_call_errors(what):
         try:
             return id_of(account.graph.post_form(f"/{account.id}/threads", form))
         except GraphError as error:

@@ -67,7 +67,7 @@ class ChunkUploadErrorTranslator(ErrorTranslator[PlatformHttpError]):
 CHUNK_UPLOAD_ERRORS = ChunkUploadErrorTranslator()
 
 
-def check_creator_and_start_upload(api: Api, content: Content, progress: Progress) -> Progress:
+def check_creator_and_announce_video(api: Api, content: Content, progress: Progress) -> Progress:
     """Begin to publish a TikTok post: check what the creator may post, and announce the video if there is one.
 
     Raises as every step here: ContentRejected, TokenExpired, ReauthRequired, ConnectionUnavailable, Transient.
@@ -75,7 +75,7 @@ def check_creator_and_start_upload(api: Api, content: Content, progress: Progres
     announced = progress.state.get("announced", 0)
     if announced >= status.MAX_ANNOUNCEMENTS:
         raise Transient(gettext_noop("TikTok repeatedly ends the upload before it is complete."))
-    with ERRORS.translating_content_errors(gettext_noop("this post")):
+    with ERRORS.translating_content_call_errors(gettext_noop("this post")):
         creator = posts.fetch_creator_limits(api)
         posts.check_creator_limits(content, creator)
         following = {"username": creator.username, "announced": announced + 1}
@@ -94,7 +94,7 @@ def upload_parts_before_last(api: Api, content: Content, progress: Progress) -> 
     last = min(first + CHUNKS_PER_STEP, count - 1)
     try:
         address = _upload_address(content, state)
-        with CHUNK_UPLOAD_ERRORS.translating_content_errors(gettext_noop("the video")), file.open() as opened:
+        with CHUNK_UPLOAD_ERRORS.translating_content_call_errors(gettext_noop("the video")), file.open() as opened:
             for index in range(first, last):
                 _send_chunk(address, file, opened, index)
     except UploadUrlUnusable:
@@ -130,11 +130,11 @@ def publish_photos(api: Api, content: Content, progress: Progress) -> Progress:
 
 
 STEPS = {
-    "start": check_creator_and_start_upload,
+    "start": check_creator_and_announce_video,
     "upload": upload_parts_before_last,
     "finish": upload_last_part_and_publish,
     "create": publish_photos,
-    "poll": status.check_published,
+    "poll": status.check_publishing_status,
 }
 
 
@@ -220,7 +220,7 @@ def _received(api: Api, content: Content, state: State) -> int | None:
     Raises OutcomeUnknown if TikTok refuses to answer, otherwise as every step.
     """
     try:
-        with ERRORS.translating_content_errors(gettext_noop("the question")):
+        with ERRORS.translating_content_call_errors(gettext_noop("the question")):
             current = status.fetch_post_status(api, state["publish_id"])
     except ContentRejected as error:
         raise OutcomeUnknown(f"TikTok does not say what became of the video: {error.message}") from error

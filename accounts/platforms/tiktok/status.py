@@ -17,7 +17,7 @@ from accounts.platforms.errors import (
     PlatformError,
     ReauthRequired,
     TokenExpired,
-    report_unmapped_code,
+    report_unknown_error_code,
 )
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, one_line
 from accounts.platforms.processing import step_after_pause, step_to_check_later, step_to_check_later_or_raise
@@ -80,7 +80,7 @@ def first_status_check_step(progress: Progress, publish_id: str) -> Progress:
     return step_after_pause(accepted, "poll", {**kept, "publish_id": publish_id, "looks": 0}, FIRST_PAUSE_SECONDS)
 
 
-def check_published(api: Api, content: Content, progress: Progress) -> Progress | Published:
+def check_publishing_status(api: Api, content: Content, progress: Progress) -> Progress | Published:
     """Ask whether TikTok has published a post; while TikTok is not done, return the step that asks again later.
 
     Raises ContentRejected if TikTok rejected the post, OutcomeUnknown in the end, TokenExpired, ReauthRequired.
@@ -101,7 +101,7 @@ def check_published(api: Api, content: Content, progress: Progress) -> Progress 
             gettext_noop("TikTok has put it into the creator's inbox, where the creator has to finish it."), final=True
         )
     if status.name not in IN_PROGRESS:
-        report_unmapped_code("tiktok", status.name[:60])
+        report_unknown_error_code("tiktok", status.name[:60])
     return _ask_again(content, progress)
 
 
@@ -132,7 +132,7 @@ def _failed(progress: Progress, reason: str) -> Progress:
         refused = replace(progress, accepted=False, published=None)  # TikTok takes its acceptance back
         return step_after_pause(refused, "start", {"announced": announced}, RESTART_SECONDS)
     if reason not in REJECTION_REASONS and reason not in TRANSIENT_REASONS:
-        report_unmapped_code("tiktok", reason[:60])
+        report_unknown_error_code("tiktok", reason[:60])
     raise ContentRejected(f"TikTok did not publish it: {REJECTION_REASONS.get(reason, reason)}.")
 
 

@@ -50,7 +50,7 @@ def upload_image_or_start_video_upload(api: Api, files: Files, progress: Progres
     category = CATEGORIES.get(file.kind)
     if category is None:
         raise ContentRejected(f"X does not accept {file.kind}s.")
-    with ERRORS.translating_content_errors(_label(file)):
+    with ERRORS.translating_content_call_errors(_label(file)):
         if file.kind == "image" and file.mime_type != "image/gif":
             with file.open() as opened:
                 form = {"media_category": category, "media": (_label(file), opened, file.mime_type)}
@@ -69,7 +69,7 @@ def upload_next_parts(api: Api, files: Files, progress: Progress) -> Progress:
     first = state["segment"]
     count = -(-file.size_bytes // SEGMENT_BYTES)
     last = min(first + SEGMENTS_A_STEP, count)
-    with file.open() as opened, ERRORS.translating_content_errors(_label(file)):
+    with file.open() as opened, ERRORS.translating_content_call_errors(_label(file)):
         opened.seek(first * SEGMENT_BYTES)
         for index in range(first, last):
             part = ("segment", opened.read(SEGMENT_BYTES), "application/octet-stream")
@@ -82,7 +82,7 @@ def finalize_upload_and_return_next_step(api: Api, files: Files, progress: Progr
 
     X refuses to finalize a file twice, so a refusal leads to asking for the file's state.
     """
-    with ERRORS.translating_content_errors(_label(_current(files, progress))):
+    with ERRORS.translating_content_call_errors(_label(_current(files, progress))):
         try:
             data = data_of(api.post(f"/2/media/upload/{progress.state['pending']}/finalize"))
         except XError as refused:
@@ -97,7 +97,7 @@ def finalize_upload_and_return_next_step(api: Api, files: Files, progress: Progr
 
 def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
     """Ask whether X has processed the uploaded media file."""
-    with ERRORS.translating_content_errors(_label(_current(files, progress))):
+    with ERRORS.translating_content_call_errors(_label(_current(files, progress))):
         data = _status(api, progress.state)
     return _after_check(files, progress, data)
 
@@ -106,7 +106,7 @@ def send_alt_text(api: Api, files: Files, progress: Progress) -> Progress:
     """Send the alt text of an uploaded media file to X."""
     state, index = progress.state, progress.state["described"]
     metadata = {"id": state["media"][index], "metadata": {"alt_text": {"text": files[index].alt_text}}}
-    with ERRORS.translating_content_errors(f"the alt text of {_label(files[index])}"):
+    with ERRORS.translating_content_call_errors(f"the alt text of {_label(files[index])}"):
         api.post("/2/media/metadata", json=metadata)
     return next_media_or_create_step(files, progress, {**state, "described": index + 1})
 

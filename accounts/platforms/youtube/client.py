@@ -109,9 +109,9 @@ class YouTubeErrorTranslator(ErrorTranslator[YouTubeError]):
 
     def means_content_rejected(self, error: YouTubeError) -> bool:
         """Return whether YouTube's error means that it refuses the video."""
-        return self.is_known_refusal(error) or (error.status == 400 and error.from_api)
+        return self.is_documented_refusal(error) or (error.status == 400 and error.from_api)
 
-    def is_known_refusal(self, error: YouTubeError) -> bool:
+    def is_documented_refusal(self, error: YouTubeError) -> bool:
         """Return whether the reason in YouTube's error is a documented refusal of a video."""
         return error.status == 413 or CONTENT_ERRORS.fullmatch(error.code) is not None
 

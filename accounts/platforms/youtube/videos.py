@@ -70,7 +70,7 @@ def check_and_open_upload_session(api: Api, content: Content, progress: Progress
     """
     _check(content)
     notify = "true" if content.options.get("notify_subscribers", True) else "false"
-    with ERRORS.translating_content_errors(VIDEO_IN_ERROR_MESSAGES):
+    with ERRORS.translating_content_call_errors(VIDEO_IN_ERROR_MESSAGES):
         address = open_session_and_return_url(api, content.media[0], _resource(content), {"notifySubscribers": notify})
     opened = {"session": encrypt_upload_url(address, key=content.key), "sessions": progress.state.get("sessions", 0) + 1}
     return _next_step(content, progress, opened, UploadProgress(0))
@@ -79,7 +79,7 @@ def check_and_open_upload_session(api: Api, content: Content, progress: Progress
 def upload_pieces_before_last(api: Api, content: Content, progress: Progress) -> Progress:
     """Run the publishing step that uploads a YouTube video's next pieces, but not the last, which would create the video."""
     [file] = content.media
-    with ERRORS.translating_content_errors(VIDEO_IN_ERROR_MESSAGES):
+    with ERRORS.translating_content_call_errors(VIDEO_IN_ERROR_MESSAGES):
         try:
             session = _session(api, content, progress.state)
             uploaded = session.query_progress()
@@ -103,7 +103,7 @@ def upload_last_piece_and_publish(api: Api, content: Content, progress: Progress
     """
     [file] = content.media
     try:
-        with ERRORS.translating_content_errors(VIDEO_IN_ERROR_MESSAGES):
+        with ERRORS.translating_content_call_errors(VIDEO_IN_ERROR_MESSAGES):
             session = _session(api, content, progress.state)
             before = session.query_progress()
         if before.video_id or not _is_last_piece(file, before):
@@ -156,7 +156,7 @@ def set_thumbnail(api: Api, content: Content, progress: Progress) -> Progress:
     state, note = progress.state, ""
     tries = state["tries"] + 1
     try:
-        with ERRORS.translating_content_errors(gettext_noop("this thumbnail")):
+        with ERRORS.translating_content_call_errors(gettext_noop("this thumbnail")):
             upload_thumbnail_from_url(api, state["video"], content.options["thumbnail_url"])
     except TokenExpired:
         raise

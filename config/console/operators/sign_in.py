@@ -167,7 +167,7 @@ class SecondFactorSetUpStep(SecondFactorPageBase):
     def get_context_data(self, **shown: Any) -> dict[str, Any]:
         device = self._device()
         key = device.key_in_base32
-        image = segno.make(device.config_url, error="m").svg_data_uri(scale=5, border=4, dark="#000", light="#fff")
+        image = segno.make(device.otpauth_url, error="m").svg_data_uri(scale=5, border=4, dark="#000", light="#fff")
         spaced = " ".join(key[start : start + 4] for start in range(0, len(key), 4))
         return super().get_context_data(**shown, key=spaced, image=image)
 

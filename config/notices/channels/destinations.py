@@ -45,7 +45,7 @@ def checked_destination(kind: ChannelKind, given: Mapping[str, str], caller: Cal
     return destination
 
 
-def request_url(kind: str, destination: Mapping[str, str]) -> str:
+def url_to_send_messages_to(kind: str, destination: Mapping[str, str]) -> str:
     """Return the URL to which the messages of a notice channel are sent; for Slack and Telegram it contains a secret."""
     if kind == ChannelKind.SLACK:
         return destination["webhook_url"]

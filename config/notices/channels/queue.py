@@ -23,7 +23,7 @@ from config.jobs.backoff import retry_pause_from_list_or_none
 from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from config.notices.channels.answers import AttemptResult, MessageVerdict, result_of_attempt
-from config.notices.channels.destinations import message_body_with_telegram_chat, request_url
+from config.notices.channels.destinations import message_body_with_telegram_chat, url_to_send_messages_to
 from config.notices.channels.message_bodies import build_body, webhook_event_name
 from config.notices.models import ChannelKind, ChannelMessage, NoticeChannel, NoticeKind
 from webhooks.sender import AttemptOutcome, DeliveryRequest
@@ -106,7 +106,7 @@ def build_request_or_result(
     try:
         destination = channel.destination
         body = orjson.dumps(message_body_with_telegram_chat(channel.kind, destination, message.body or {}))
-        url = request_url(channel.kind, destination)
+        url = url_to_send_messages_to(channel.kind, destination)
     except SealedValueError as error:
         logger.error("The notice %s cannot be sent: %s", message.pk, error)
         return AttemptResult(MessageVerdict.TRY_AGAIN, "The channel's secrets cannot be read.")

@@ -162,7 +162,7 @@ def avatar(row_id: str, name: str, shape: str = "", picture: str = "") -> SafeSt
 
 
 @register.simple_tag(takes_context=True)
-def page_query_string(context: dict[str, Any], **changed: Any) -> str:
+def query_string_with_changes(context: dict[str, Any], **changed: Any) -> str:
     """Template tag: return the page's query string with changed parameters; None or "" removes a parameter."""
     given = {name: value for name, value in context["request"].GET.items() if name not in changed}
     given |= {name: value for name, value in changed.items() if value not in (None, "")}

@@ -29,7 +29,7 @@ def begin(target: PostTarget) -> None:
     if target.phase:
         attempt.worker_losses = target.worker_losses
     else:
-        attempt.increment_counts()
+        attempt.count_attempt_unless_continued()
     if not write_step_beginnings_if_claims_valid([attempt])[0]:
         raise ClaimLost
 

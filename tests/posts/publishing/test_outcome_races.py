@@ -17,7 +17,7 @@ from config.jobs.database_writer import DatabaseWriter
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import claim_targets
 from posts.publishing.engine import begin_attempts
-from posts.publishing.outcomes import TargetUpdate, write_final_outcomes_if_unclaimed
+from posts.publishing.outcomes import TargetUpdate, write_final_outcomes_if_claims_valid
 from posts.states import Certainty, TargetStatus
 from tests.conftest import ApiClient
 from tests.in_threads import in_threads
@@ -93,7 +93,7 @@ def test_a_writer_that_keeps_changing_one_post_costs_the_others_one_more_try(
     writer.start()
     assert locked.wait(30)
     with CaptureQueriesContext(connection) as statements:
-        saved = write_final_outcomes_if_unclaimed([published(attempt.target) for attempt in attempts])
+        saved = write_final_outcomes_if_claims_valid([published(attempt.target) for attempt in attempts])
     enough.set()
     writer.join(30)
 

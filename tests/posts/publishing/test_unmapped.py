@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accounts.platforms.errors import report_unmapped_code
+from accounts.platforms.errors import report_unknown_error_code
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.conftest import ApiClient
 from tests.fakes.http_server import Answer
@@ -67,7 +67,7 @@ def test_an_unmapped_error_is_logged_once(
 
 
 def test_a_code_is_one_short_line(caplog: pytest.LogCaptureFixture) -> None:
-    report_unmapped_code("somewhere", "odd\ncode\x1b" + "x" * 1000)
+    report_unknown_error_code("somewhere", "odd\ncode\x1b" + "x" * 1000)
 
     [line] = logged(caplog)
     assert line.isprintable()

@@ -2,20 +2,20 @@ from __future__ import annotations
 
 import pytest
 
-from accounts.platforms.bluesky.richtext import detect_code_point_spans, facets_of_spans
+from accounts.platforms.bluesky.richtext import facets_of_spans, find_links_mentions_and_tags
 
 BOB = "did:plc:ewvi7nxzyoun6zhxrhs64oiz"
 
 
 def found(text: str) -> list[tuple[str, str, str]]:
     """The clickable parts of a Bluesky text, each with its kind and value."""
-    return [(text[span.start : span.end], span.kind, span.value) for span in detect_code_point_spans(text)]
+    return [(text[span.start : span.end], span.kind, span.value) for span in find_links_mentions_and_tags(text)]
 
 
 def test_offsets_of_a_link_and_a_mention_are_bytes_of_utf8() -> None:
     text = "Hi @bob.bsky.social — voilà https://ex.com/é"
 
-    made = facets_of_spans(text, detect_code_point_spans(text), {"bob.bsky.social": BOB})
+    made = facets_of_spans(text, find_links_mentions_and_tags(text), {"bob.bsky.social": BOB})
 
     assert made == [
         {"index": {"byteStart": 3, "byteEnd": 19}, "features": [{"$type": "app.bsky.richtext.facet#mention", "did": BOB}]},
@@ -29,7 +29,7 @@ def test_offsets_of_a_link_and_a_mention_are_bytes_of_utf8() -> None:
 def test_a_facet_of_a_tag_spans_its_hash_sign_and_names_the_tag_without_it() -> None:
     text = "👩‍👩‍👧 ＃日本語!"
 
-    assert facets_of_spans(text, detect_code_point_spans(text), {}) == [
+    assert facets_of_spans(text, find_links_mentions_and_tags(text), {}) == [
         {"index": {"byteStart": 19, "byteEnd": 31}, "features": [{"$type": "app.bsky.richtext.facet#tag", "tag": "日本語"}]}
     ]
 
@@ -37,7 +37,7 @@ def test_a_facet_of_a_tag_spans_its_hash_sign_and_names_the_tag_without_it() -> 
 def test_a_mention_without_an_account_stays_plain_text() -> None:
     text = "@nobody.test and #tag"
 
-    assert [facet["features"][0]["$type"] for facet in facets_of_spans(text, detect_code_point_spans(text), {})] == [
+    assert [facet["features"][0]["$type"] for facet in facets_of_spans(text, find_links_mentions_and_tags(text), {})] == [
         "app.bsky.richtext.facet#tag"
     ]
 
@@ -164,4 +164,4 @@ def test_what_only_looks_like_a_tag_is_left_alone(text: str) -> None:
     ],
 )
 def test_clickable_parts_never_overlap_and_are_in_order(text: str, kinds: list[str]) -> None:
-    assert [span.kind for span in detect_code_point_spans(text)] == kinds
+    assert [span.kind for span in find_links_mentions_and_tags(text)] == kinds

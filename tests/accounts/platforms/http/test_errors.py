@@ -43,7 +43,7 @@ def test_each_error_is_translated_by_the_kind_of_call(
 ) -> None:
     contexts = (
         ERRORS.translating_repeatable_call_errors(),
-        ERRORS.translating_content_errors("this"),
+        ERRORS.translating_content_call_errors("this"),
         ERRORS.translating_publish_errors("this", final=True),
     )
     for context, expected in zip(contexts, (read, sent, published), strict=True):
