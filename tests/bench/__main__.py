@@ -29,8 +29,10 @@ from tests.bench.measure import Row, table
 from tests.bench.service import Service, running
 from tests.chaos.stack import CannotRun
 
-# In this order on one running service; then those that need none of it.
+# In this order on one running service; then those that need none of it. The pages come first, so that their workspace has
+# the 10,000 posts that they make, and not the 50,000 of the others as well, most of them in this week.
 ON_THE_SERVICE: dict[str, Callable[[Service], list[Row]]] = {
+    "pages": pages.rows,
     "lateness": publishing.rows,
     "drains": drains.rows,
     "deliveries": lambda service: [*delivery_drains.rows(service), *deliveries.rows(service)],
@@ -38,7 +40,6 @@ ON_THE_SERVICE: dict[str, Callable[[Service], list[Row]]] = {
     "memory": memory.rows,
     "api": api.rows,
     "mcp": mcp.rows,
-    "pages": pages.rows,
 }
 ALONE: dict[str, Callable[[], list[Row]]] = {"start": starting.rows, "texts": texts.rows, "scale": scale.rows}
 
