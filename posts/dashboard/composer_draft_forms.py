@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from django.contrib import messages
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -14,6 +15,7 @@ from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.models import ComposerDraft, PostGroup
 from posts.services import composer_drafts
 from posts.states import GroupStatus
+from workspaces.sign_in import saved_form
 from workspaces.workspace_page import WorkspacePage, row_id_of_earlier_submission
 
 DRAFT_KEY_PATTERN = re.compile(r"[\w-]{16,64}", re.ASCII)
@@ -31,6 +33,7 @@ _NOT_CONTENT = frozenset(
         "emoji_words",
         "people_words",
         "tab",
+        saved_form.WRITER_FIELD,
     )
 )
 _WITHOUT_MEANING = frozenset(("content_version",))
@@ -68,9 +71,11 @@ def form_data_of_draft(draft: ComposerDraft) -> QueryDict:
     return form
 
 
-def save_form_as_draft_or_none(page: WorkspacePage, group: PostGroup | None, key: str) -> composer_drafts.SavedDraft | None:
-    """Save the submitted composer form as a draft; return None if the form is empty and there is no draft to replace."""
-    sent = page.request.POST
+def save_form_as_draft_or_none(
+    page: WorkspacePage, group: PostGroup | None, key: str, sent: QueryDict | None = None
+) -> composer_drafts.SavedDraft | None:
+    """Save the composer form, or `sent`, as a draft; return None if it is empty and there is no draft to replace."""
+    sent = page.request.POST if sent is None else sent
     fields = {
         name: [normalize_newlines_and_nul(value) for value in values]
         for name, values in sent.lists()
@@ -87,6 +92,31 @@ def save_form_as_draft_or_none(page: WorkspacePage, group: PostGroup | None, key
         editor=normalize_newlines_and_nul(sent.get("editor", ""))[:64],
         seen=sent.get("seen", ""),
     )
+
+
+def redirect_to_kept_text_or_none(page: WorkspacePage, group: PostGroup | None) -> HttpResponse | None:
+    """Redirect from the composer to a draft of what this person has sent while signed out; None if nothing was kept."""
+    if page.request.method == "POST" or not page.may_write_posts:
+        return None
+    sent = saved_form.pop_text_kept_while_signed_out(page.request, page.caller.actor_id)
+    saved = save_form_as_draft_or_none(page, group, sent.get("key", ""), sent) if sent else None
+    if saved is None:
+        return None
+    messages.info(
+        page.request, _("You were signed out, so nothing was saved or published yet. Here is what you have written.")
+    )
+    return page.redirect(f"{page.request.path}?draft={saved.draft.key}")
+
+
+def redirect_to_finished_post_or_none(page: WorkspacePage, group: PostGroup | None) -> HttpResponse | None:
+    """Redirect from a composer draft to the post that was already saved from this draft; return None if there is none."""
+    key = page.request.GET.get("draft", "")
+    operation = "posts.update" if group else "posts.create"
+    made = row_id_of_earlier_submission(page, operation, key) if DRAFT_KEY_PATTERN.fullmatch(key) else ""
+    if not made:
+        return None
+    messages.info(page.request, _("This post was saved from what you had written there."))
+    return page.redirect(page.url_of_page("post", post_group_id=made))
 
 
 def save_draft_and_respond(page: WorkspacePage, group: PostGroup | None, key: str) -> HttpResponse:

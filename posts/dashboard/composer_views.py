@@ -22,9 +22,10 @@ from posts.content import PostEdit, PostInput, copy_of_edit_keeping_taken_slots
 from posts.dashboard.approval_words import awaits_approval_message_with_time
 from posts.dashboard.chosen_slot import ChosenSlot
 from posts.dashboard.composer_draft_forms import (
-    DRAFT_KEY_PATTERN,
     draft_key_of_request_or_new_key,
     find_composer_draft,
+    redirect_to_finished_post_or_none,
+    redirect_to_kept_text_or_none,
     save_draft_and_respond,
 )
 from posts.dashboard.composer_media import ComposerMedia
@@ -45,10 +46,10 @@ from posts.serializers.requests import CreatePostSerializer, UpdatePostSerialize
 from posts.services.review import CONFIRMABLE_GROUP_STATUSES
 from posts.states import CANCELLABLE_GROUP_STATUSES, GroupStatus
 from posts.tags import MAX_TAG_CHARACTERS, MAX_TAGS, InvalidTags, distinct_tags_in_text, metadata_with_tags, tags_of_metadata
+from workspaces.sign_in.saved_form import keep_text_while_signed_out
 from workspaces.workspace_page import (
     WorkspacePage,
     record_refused_write,
-    row_id_of_earlier_submission,
     run_once_per_submission,
     workspace_page,
 )
@@ -56,16 +57,20 @@ from workspaces.workspace_page import (
 SAVE_COMPOSER_DRAFT = "keep"
 
 
+@keep_text_while_signed_out
 @workspace_page("GET", "POST", operation="posts.create", files=True)
 def compose_new_post(page: WorkspacePage) -> HttpResponse:
     """Dashboard page on which a person composes a new post."""
-    return _respond(page, None)
+    return redirect_to_kept_text_or_none(page, None) or _respond(page, None)
 
 
+@keep_text_while_signed_out
 @workspace_page("GET", "POST", operation="posts.update", files=True)
 def edit_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard page with the composer, in which a person edits a draft, a scheduled post or a post awaiting approval."""
     group = get_post_group_of_workspace(page, post_group_id)
+    if kept := redirect_to_kept_text_or_none(page, group):
+        return kept
     if page.request.method != "POST" and (group.status not in CANCELLABLE_GROUP_STATUSES or group.was_attempted):
         if draft := find_composer_draft(page, page.request.GET.get("draft", "")):
             messages.warning(page.request, _("The post was published in the meantime. Here are your changes, as a new post."))
@@ -78,7 +83,7 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
     if not page.may_write_posts:
         return page.render("posts/compose_not_allowed.html")
     if page.request.method != "POST":
-        return _redirect_to_finished_post(page, group) or Composer.from_request(page, group).render()
+        return redirect_to_finished_post_or_none(page, group) or Composer.from_request(page, group).render()
     action, _colon, subject = page.request.POST.get("action", "").partition(":")
     if action == SAVE_COMPOSER_DRAFT:
         return save_draft_and_respond(page, group, draft_key_of_request_or_new_key(page))
@@ -97,16 +102,6 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
     if live:
         response["HX-Trigger-After-Swap"] = "composed"  # triggers a check of the new content
     return response
-
-
-def _redirect_to_finished_post(page: WorkspacePage, group: PostGroup | None) -> HttpResponse | None:
-    """Redirect from a composer draft to the post that was already saved from this draft; return None if there is none."""
-    key = page.request.GET.get("draft", "")
-    made = row_id_of_earlier_submission(page, _operation(group), key) if DRAFT_KEY_PATTERN.fullmatch(key) else ""
-    if not made:
-        return None
-    messages.info(page.request, _("This post was saved from what you had written there."))
-    return page.redirect(page.url_of_page("post", post_group_id=made))
 
 
 def _operation(group: PostGroup | None) -> str:

@@ -1,14 +1,33 @@
-"""Saves a form in the session while the user must sign in again, so that the form can be submitted afterwards."""
+"""Saves a form in the session while the user must sign in or sign in again, so that what it contains is not lost.
+
+The form of an operation that needs a recent sign-in can be submitted afterwards. What a person has written on a page with
+`keep_text_while_signed_out`, and sent after their session had ended, is on that page again after they have signed in.
+"""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import Any
 
-from django.http import HttpRequest
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+from rest_framework.authentication import CSRFCheck
+
+from config.api import rate_limit
+from config.api.client_address import client_address_for_rate_limits
 
 SESSION_KEY = "held_form"
+KEPT_TEXT_KEY = "kept_text"
+WRITER_FIELD = "writer"  # hidden field with the id of the user for whom the page was made
 ORIGIN_FIELD = "came_from"  # hidden field with the page that contained the form
 MAX_FORM_CHARACTERS = 100_000
+MAX_KEPT_BYTES = 1_000_000  # of a request's body, which is read before anybody has signed in
+KEPT_SECONDS = 3600
+KEPT_TEXTS_PER_CLIENT = 30  # in an hour
 
 
 @dataclass(frozen=True)
@@ -23,9 +42,8 @@ class SavedForm:
 
 def save_form_in_session(request: HttpRequest, *, operation: str, came_from: str) -> None:
     """Save the submitted form in the session, replacing an earlier form. A form that is too large is not saved."""
-    own = ("csrfmiddlewaretoken", ORIGIN_FIELD)
-    fields = [(name, value) for name, values in request.POST.lists() if name not in own for value in values]
-    if sum(len(name) + len(value) for name, value in fields) <= MAX_FORM_CHARACTERS:
+    fields = _fields_or_none_if_too_large(request)
+    if fields is not None:
         request.session[SESSION_KEY] = asdict(SavedForm(request.path, operation, came_from, fields))
 
 
@@ -38,3 +56,54 @@ def load_saved_form(request: HttpRequest) -> SavedForm | None:
 def remove_saved_form(request: HttpRequest) -> None:
     """Remove the saved form from the user's session, because the user has now submitted it or another form."""
     request.session.pop(SESSION_KEY, None)
+
+
+def keep_text_while_signed_out(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Decorate a dashboard page whose form has a long text: a form sent by somebody who is signed out is kept for an hour.
+
+    The page's template has the hidden field WRITER_FIELD, and its view calls `pop_text_kept_while_signed_out`. Scripts keep
+    the text themselves, so only a form that the browser itself has sent is kept.
+    """
+
+    @functools.wraps(view)
+    def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        if request.method == "POST" and not request.user.is_authenticated and _may_keep_text(request):
+            request.session[KEPT_TEXT_KEY] = [request.path, _fields_or_none_if_too_large(request)]
+            request.session.set_expiry(KEPT_SECONDS)
+            messages.info(request, _("You are signed out. Your text is kept here."))
+        return view(request, *arguments, **named)
+
+    return answer
+
+
+def pop_text_kept_while_signed_out(request: HttpRequest, user_id: str) -> QueryDict | None:
+    """Return the form of this page that its user has sent while signed out, and keep it no longer; None without one."""
+    path, fields = request.session.get(KEPT_TEXT_KEY, ("", []))
+    if path != request.path:
+        return None
+    del request.session[KEPT_TEXT_KEY]
+    form = QueryDict(mutable=True)
+    for name, value in fields:
+        form.appendlist(name, value)
+    return form if form.get(WRITER_FIELD) == user_id else None
+
+
+def _may_keep_text(request: HttpRequest) -> bool:
+    """Return whether a form of somebody who is signed out was sent from our page, is small, and is not one of many."""
+    size = request.META.get("CONTENT_LENGTH") or ""
+    if "text/html" not in request.headers.get("accept", "") or not size.isdecimal() or int(size) > MAX_KEPT_BYTES:
+        return False
+    check = CSRFCheck(HttpResponse)
+    check.process_request(request)
+    if check.process_view(request, HttpResponse, (), {}) is not None or not _fields_or_none_if_too_large(request):
+        return False
+    client = client_address_for_rate_limits(request)
+    bucket = rate_limit.Bucket(f"kept-texts-from:{client}", KEPT_TEXTS_PER_CLIENT, KEPT_SECONDS)
+    return rate_limit.count_request_unless_rate_limited(bucket).allowed
+
+
+def _fields_or_none_if_too_large(request: HttpRequest) -> list[tuple[str, str]] | None:
+    """Return the names and values of the submitted form; None if they are too large to be saved in the session."""
+    own = ("csrfmiddlewaretoken", ORIGIN_FIELD)
+    fields = [(name, value) for name, values in request.POST.lists() if name not in own for value in values]
+    return fields if sum(len(name) + len(value) for name, value in fields) <= MAX_FORM_CHARACTERS else None
