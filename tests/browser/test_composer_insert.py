@@ -45,6 +45,29 @@ def test_snippets_are_managed_on_their_page(open_page: OpenPage, snippets: Works
     expect(page.get_by_role("heading", name="Rye")).to_have_count(0)
 
 
+@in_every_way
+def test_no_snippets_a_new_one_and_a_refused_one_look_different(
+    open_page: OpenPage, workspace: Workspace, way: WayOfUse
+) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/snippets", **way.options)
+    empty, done = page.locator(".empty"), page.get_by_role("status").locator(".message.success")
+    wrong = page.get_by_role("alert")
+    new = page.get_by_role("region", name="Add a snippet")
+    expect(empty).to_contain_text("There are no snippets yet.")
+    expect(done.or_(wrong)).to_have_count(0)
+    for expected, other in ((done, wrong), (wrong, done)):  # the second has the name of the first
+        way.enter(new.get_by_label("Name"), "Rye")
+        way.choose(new.get_by_label("Kind"), "Signature")
+        way.enter(new.get_by_label("Text"), "#rye #bread")
+        way.press(new.get_by_role("button", name="Add the snippet"))
+        expect(expected).to_be_visible()
+        expect(other).to_have_count(0)
+    expect(new.locator(".problem")).to_contain_text("Another snippet has this name.")
+    expect(new.get_by_label("Name")).to_have_attribute("aria-invalid", "true")
+    expect(new.get_by_label("Text")).to_have_value("#rye #bread")
+    expect(empty).to_have_count(0)
+
+
 def test_a_snippet_is_inserted_at_the_cursor(open_page: OpenPage, snippets: Workspace, checker: PageChecker) -> None:
     page = open_composer(open_page, snippets)
     text = page.get_by_label("Text for all accounts")

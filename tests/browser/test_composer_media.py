@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.page_checks import PHONE, PageChecker
+from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
 from tests.browser.test_composer_tabs import choose
 from tests.browser.ways_of_use import KEYBOARD, MOUSE, NO_SCRIPTS, WayOfUse, in_every_way, tab_to_and_press
@@ -98,15 +98,26 @@ def test_a_picture_is_added_from_an_address_without_scripts(
     expect(page.get_by_label("Alt text for rye.jpg")).to_be_visible()
 
 
-def test_pictures_are_moved_with_the_keyboard(open_page: OpenPage, workspace: Workspace) -> None:
-    page = with_three_pictures(open_page, workspace)
-    tab_to_and_press(page.get_by_role("button", name="Move back one.jpg"), "Enter")
+@in_every_way
+def test_pictures_are_put_in_order_with_buttons(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
+    page = with_three_pictures(open_page, workspace, **way.options)
+    back, forward = (page.get_by_role("button", name=f"Move {where} one.jpg") for where in ("back", "forward"))
+    way.press(back)
     expect_order(page, "two.jpg", "one.jpg", "three.jpg")
-    expect(page.get_by_role("button", name="Move back one.jpg")).to_be_focused()
-    page.keyboard.press("Enter")
+    press_focused(back, way)
     expect_order(page, "two.jpg", "three.jpg", "one.jpg")
-    expect(page.get_by_role("button", name="Move back one.jpg")).to_be_hidden()
-    expect(page.get_by_role("button", name="Move forward one.jpg")).to_be_focused()
+    expect(back).to_be_hidden()
+    press_focused(forward, way)
+    expect_order(page, "two.jpg", "one.jpg", "three.jpg")
+
+
+def press_focused(button: Locator, way: WayOfUse) -> None:
+    """Press a button that has the focus after the last press, with the keyboard without Tab."""
+    expect(button).to_be_focused()
+    if way is KEYBOARD:
+        button.page.keyboard.press("Enter")
+    else:
+        way.press(button)
 
 
 def test_a_picture_is_dragged_to_another_place(open_page: OpenPage, workspace: Workspace) -> None:
@@ -120,13 +131,6 @@ def test_a_picture_is_dragged_to_another_place(open_page: OpenPage, workspace: W
     expect(page.locator(".attached li")).to_have_count(3)
     expect(page.locator("#draft-said")).to_contain_text("Saved")
     page.reload()
-    expect_order(page, "one.jpg", "three.jpg", "two.jpg")
-
-
-def test_pictures_are_moved_on_a_phone_without_scripts(open_page: OpenPage, workspace: Workspace) -> None:
-    page = with_three_pictures(open_page, workspace, viewport=PHONE, java_script_enabled=False)
-    page.get_by_role("button", name="Move forward three.jpg").click()
-
     expect_order(page, "one.jpg", "three.jpg", "two.jpg")
 
 

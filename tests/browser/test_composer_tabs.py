@@ -14,7 +14,16 @@ from tests.browser.conftest import OpenPage
 from tests.browser.page_checks import PageChecker, menu_link
 from tests.browser.service import Workspace
 from tests.browser.test_composer import open_tab
-from tests.browser.ways_of_use import COUNT_CLICKS, TOUCH, clicks
+from tests.browser.ways_of_use import (
+    COUNT_CLICKS,
+    KEYBOARD,
+    NO_SCRIPTS,
+    TOUCH,
+    WayOfUse,
+    clicks,
+    in_every_way,
+    tab_to_and_press,
+)
 from tests.fakes.http_server import Answer
 from tests.fakes.web_pages import WebPages, html, open_graph, picture
 from tests.media.pictures import jpeg, png
@@ -198,35 +207,31 @@ def expect_parts(page: Page, *texts: str) -> None:
         expect(page.get_by_label(f"Part {number} of the thread")).to_have_value(text)
 
 
-def test_a_thread_is_written_by_touch(open_page: OpenPage, workspace: Workspace) -> None:
-    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", **TOUCH.options)
-    page.get_by_label("Text for all accounts").fill("The first part")
-    page.locator(".chip", has_text="Mastodon").tap()
-    page.locator(".tab", has_text="Mastodon").tap()
-    page.get_by_role("button", name="Make it a thread").tap()
-    page.get_by_label("Part 2 of the thread").fill("The third part")
-    page.get_by_role("button", name="Add a part").tap()
-    page.get_by_label("Part 3 of the thread").fill("The second part")
-    page.get_by_role("button", name="Move up part 3").tap()
-    expect(page.get_by_label("Part 2 of the thread")).to_have_value("The second part")
-    page.get_by_role("button", name="Remove part 3").tap()
+@in_every_way
+def test_a_thread_is_written_and_put_in_order(open_page: OpenPage, workspace: Workspace, way: WayOfUse) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", **way.options)
+    way.enter(page.get_by_label("Text for all accounts"), "The first part")
+    account, tab = page.locator(".chip", has_text="Mastodon"), page.locator(".tab", has_text="Mastodon")
+    way.check(page.get_by_role("checkbox", name="Mastodon") if way is KEYBOARD else account)
+    if way is NO_SCRIPTS:
+        way.press(page.get_by_role("button", name="Show the chosen accounts"))
+    if way is KEYBOARD:
+        expect(tab).to_be_visible()
+        tab_to_and_press(page.get_by_role("radio", name="All accounts"), "ArrowRight")
+    else:
+        way.press(tab)
+    way.press(page.get_by_role("button", name="Make it a thread"))
+    way.enter(page.get_by_label("Part 2 of the thread"), "The third part")
+    way.press(page.get_by_role("button", name="Add a part"))
+    way.enter(page.get_by_label("Part 3 of the thread"), "The second part")
+    way.press(page.get_by_role("button", name="Move up part 3"))
+    expect_parts(page, "The second part", "The third part")
+    way.press(page.get_by_role("button", name="Remove part 3"))
     expect(page.get_by_label("Part 3 of the thread")).to_have_count(0)
     expect(page.locator("#check .segment")).to_have_count(2)
-    page.get_by_role("button", name="Publish now").tap()
+    way.press(page.get_by_role("button", name="Publish now"))
     expect(page.locator("main")).to_contain_text("The second part")
     expect(page.locator("main")).not_to_contain_text("The third part")
-
-
-def test_a_thread_is_written_without_scripts(open_page: OpenPage, workspace: Workspace) -> None:
-    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", java_script_enabled=False)
-    page.get_by_label("Text for all accounts").fill("The first part")
-    choose(page, "Mastodon")
-    page.get_by_role("button", name="Show the chosen accounts").click()
-    open_tab(page, "Mastodon")
-    page.get_by_role("button", name="Make it a thread").click()
-    page.get_by_label("Part 2 of the thread").fill("The second part")
-    page.get_by_role("button", name="Publish now").click()
-    expect(page.locator("main")).to_contain_text("The second part")
 
 
 def test_a_picture_is_pasted(open_page: OpenPage, workspace: Workspace) -> None:
