@@ -246,7 +246,7 @@ def _option_issues(target: TargetToValidate, where: str) -> list[Issue]:
             continue
         path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.absolute_path)
         limit = problem.validator_value if isinstance(problem.validator_value, int) else None
-        facts = {"option": _named(problem), "rule": problem.validator, "limit": limit}
+        facts = {"option": _named(problem), "rule": problem.validator, "limit": limit, "missing": _missing(problem)}
         issues.append(Issue("OPTIONS_INVALID", "error", f"{where}{path}", problem.message[:500], facts=facts))
     return issues
 
@@ -254,12 +254,18 @@ def _option_issues(target: TargetToValidate, where: str) -> list[Issue]:
 def _named(problem: ValidationError) -> str:
     """Return the name, for a validation issue, of the post option (or its part) that violates the option's JSON Schema."""
     rules: Any = problem.schema
-    if problem.validator == "required":
-        name = next((each for each in problem.validator_value if each not in problem.instance), "")
+    if name := _missing(problem):
         rules = problem.schema.get("properties", {}).get(name, {})
     else:
         name = next((step for step in reversed(problem.absolute_path) if isinstance(step, str)), "")
     return str(rules.get("title", name))
+
+
+def _missing(problem: ValidationError) -> str:
+    """Return the option (or part of one) that an option's JSON Schema requires and that is missing; otherwise ""."""
+    if problem.validator != "required":
+        return ""
+    return next((each for each in problem.validator_value if each not in problem.instance), "")
 
 
 def _withheld_issue(name: str, why: str, where: str) -> Issue:

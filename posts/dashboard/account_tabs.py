@@ -11,6 +11,7 @@ from accounts.platforms.registry import get_adapter
 from accounts.platforms.thread_option import texts_after_first_segment
 from posts.dashboard.checked_content import TargetCheckAndPreview
 from posts.dashboard.composer_content import capabilities_of_account
+from posts.dashboard.composer_focus import TEXT
 from posts.dashboard.forms import PlatformOptionsForm, ScheduleForm
 from posts.dashboard.thread_fields import ThreadFocus, separate_thread_from_options
 
@@ -42,20 +43,23 @@ def account_tab(composer: Composer, target: dict[str, Any], account: ConnectedAc
     """Return the composer's tab of a chosen account; `target` is its content in the format of POST /posts."""
     capabilities = capabilities_of_account(account)
     thread, sent = capabilities.thread, composer.sent
+    focused = composer.focus.field_in_tab_of(account.id)
     options, segments = separate_thread_from_options(capabilities, target["options"])
     return AccountTab(
         account=account,
         label=get_adapter(account.platform).label,
         text=target["text"],
         typed=sent.get(f"text-{account.id}", "") if target["text"] is None and sent else target["text"] or "",
-        options=PlatformOptionsForm(option_schema_with_poll_in_words(capabilities), prefix=account.id, options=options),
+        options=PlatformOptionsForm(
+            option_schema_with_poll_in_words(capabilities), prefix=account.id, options=options, focused=focused
+        ),
         schedule=composer.account_times.forms[account.id],
         in_slot=account.id in composer.account_times.in_slots,
         segments=segments,
         may_have_thread=thread is not None,
         thread_unproven=thread.unproven if thread and texts_after_first_segment(target["options"]) else "",
-        focused=account.id == composer.focus and composer.thread_focus is None,
-        thread_focus=composer.thread_focus if account.id == composer.focus else None,
+        focused=focused == TEXT,
+        thread_focus=composer.focus.thread if account.id == composer.focus.account_id else None,
         open=account.id == composer.open_tab_account_id,
         check=next((each for each in composer.checked_targets if each.account.id == account.id), None),
     )

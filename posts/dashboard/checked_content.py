@@ -14,7 +14,8 @@ from accounts.dashboard.issue_sentences import advice_sentence, issue_sentence
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from posts.dashboard.crop_offers import CropOffer, find_crop_that_repairs_issue
-from posts.dashboard.issue_repairs import IssueRepair, repairs_of_issue
+from posts.dashboard.issue_fields import FieldToFill, fields_to_mend_issue
+from posts.dashboard.issue_repairs import IssueRepair, repair_that_leaves_account_out, repairs_of_issue
 from posts.dashboard.post_preview import PostPreview, build_post_preview
 from posts.dashboard.shown_groups import ShownAsset
 from posts.validation import TargetValidation
@@ -25,12 +26,13 @@ NEAR_LIMIT_PERCENT = 90
 
 @dataclass(frozen=True)
 class ShownIssue:
-    """A validation issue as the composer shows it: sentences that explain it, and the buttons that repair it."""
+    """A validation issue as the composer shows it: what explains it, and buttons that repair it or lead to its field."""
 
     issue: Issue
     sentence: str
     advice: str
     repairs: list[IssueRepair]
+    fields: list[FieldToFill]
     crop: CropOffer | None = None
 
     @property
@@ -49,6 +51,7 @@ class TargetCheckAndPreview:
     issues: list[ShownIssue]
     preview: PostPreview
     poll: str  # description of the poll; empty without a poll
+    leave_out: IssueRepair | None  # takes the account out of the post
 
     @property
     def length_unit(self) -> str:
@@ -97,12 +100,15 @@ def prepare_checks_for_display(found: Sequence[TargetValidation], pictures: list
     """
     checks, room = [], MAX_CHARACTERS_OF_ALL_PREVIEWS
     for each in found:
-        checks.append(_prepare_check(each, pictures, room))
+        leave_out = repair_that_leaves_account_out(each, found)
+        checks.append(_prepare_check(each, pictures, room, leave_out))
         room -= sum(len(segment.text) for segment in checks[-1].preview.segments)
     return checks
 
 
-def _prepare_check(found: TargetValidation, pictures: list[ShownAsset], room: int) -> TargetCheckAndPreview:
+def _prepare_check(
+    found: TargetValidation, pictures: list[ShownAsset], room: int, leave_out: IssueRepair | None
+) -> TargetCheckAndPreview:
     preview = build_post_preview(found.target, pictures, room=max(room, 0))
     issues = [
         ShownIssue(
@@ -110,11 +116,13 @@ def _prepare_check(found: TargetValidation, pictures: list[ShownAsset], room: in
             issue_sentence(issue, preview.label),
             advice_sentence(issue),
             repairs_of_issue(issue, pictures),
+            fields_to_mend_issue(issue, found.target, pictures),
             find_crop_that_repairs_issue(issue, pictures),
         )
         for issue in found.issues
     ]
-    return TargetCheckAndPreview(preview.label, preview.account, found, issues, preview, _poll_in_words(found.target.poll))
+    poll = _poll_in_words(found.target.poll)
+    return TargetCheckAndPreview(preview.label, preview.account, found, issues, preview, poll, leave_out)
 
 
 def _poll_in_words(poll: Mapping[str, Any] | None) -> str:

@@ -62,6 +62,10 @@ class ComposerContent:
     def account_ids(self) -> list[str]:
         return [target["connected_account_id"] for target in self.targets]
 
+    def remove_target(self, account_id: str) -> None:
+        """Remove the target of an account from the composer's content."""
+        self.targets = [each for each in self.targets if each["connected_account_id"] != account_id]
+
     def append_text(self, target: dict[str, Any] | None, text: str) -> None:
         """Append a text to the composer's text of a target, or to the shared one, without a second space between them."""
         before = self.text if target is None or target["text"] is None else target["text"]

@@ -22,6 +22,7 @@ from posts.dashboard.account_times import AccountTimeForms
 from posts.dashboard.checked_content import TargetCheckAndPreview, prepare_checks_for_display
 from posts.dashboard.chosen_slot import ChosenSlot
 from posts.dashboard.composer_content import ComposerContent, capabilities_of_account
+from posts.dashboard.composer_focus import TEXT, ComposerFocus
 from posts.dashboard.composer_media import ComposerMedia
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import validated_page_input
@@ -30,7 +31,7 @@ from posts.dashboard.issue_repairs import find_repair
 from posts.dashboard.people_to_mention import PeopleToMention
 from posts.dashboard.refusal_forecast import sentence_if_caps_refuse
 from posts.dashboard.submit_buttons import SubmitButton, submit_buttons
-from posts.dashboard.thread_fields import ThreadFocus, apply_thread_button
+from posts.dashboard.thread_fields import apply_thread_button
 from posts.models import ComposerDraft, PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.services import composer_drafts
@@ -62,9 +63,7 @@ class Composer:
     account_times: AccountTimeForms
     slot: ChosenSlot | None = None
     problems: list[str] = field(default_factory=list)
-    focus: str = ""  # the account whose tab gets the focus
-    focus_shared_text: bool = False
-    thread_focus: ThreadFocus | None = None
+    focus: ComposerFocus = field(default_factory=ComposerFocus)
 
     @classmethod
     def from_request(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
@@ -95,24 +94,25 @@ class Composer:
 
     def repair_issue(self, name: str) -> None:
         """Repair a validation issue in the composer's state as the clicked button says; do nothing if the issue is gone."""
-        found = find_repair(self.validation.all_issues, self.media.attached_assets, name) if self.validation else None
+        found = find_repair(self.validation.targets, self.media.attached_assets, name) if self.validation else None
         if found is None:
             return
-        issue, repair = found
+        self.focus, repair = found
         repair.change(self.media)
-        if issue.field.startswith("targets["):
-            self.focus = self.content.account_ids[int(issue.field.removeprefix("targets[").partition("]")[0])]
         self.__dict__.pop("validation", None)
+
+    def focus_field(self, name: str) -> None:
+        """Open the tab and focus the field that the clicked button of a validation issue names."""
+        self.focus = ComposerFocus.of_button(name)
 
     def apply_thread_button(self, change: str, account_id: str, place: str) -> None:
         """Change the thread of an account in this Composer as the clicked button says, and open the account's tab."""
         account = next((each for each in self.accounts if each.id == account_id), None)
         target = next((each for each in self.content.targets if each["connected_account_id"] == account_id), None)
         if account and target:
-            self.thread_focus = apply_thread_button(
-                capabilities_of_account(account), target, self.content.text, change, place
-            )
-            self.focus = account_id
+            capabilities = capabilities_of_account(account)
+            thread_focus = apply_thread_button(capabilities, target, self.content.text, change, place)
+            self.focus = ComposerFocus(account_id, thread=thread_focus)
 
     def append_text_in_open_tab(self, text: str) -> None:
         """Append a text, such as a snippet, to the text in the open tab of the composer."""
@@ -120,7 +120,7 @@ class Composer:
             (each for each in self.content.targets if each["connected_account_id"] == self.open_tab_account_id), None
         )
         self.content.append_text(target, text)
-        self.focus = self.open_tab_account_id
+        self.focus = ComposerFocus(self.open_tab_account_id, TEXT)
 
     @cached_property
     def insertable_texts(self) -> InsertableTexts:
@@ -239,8 +239,7 @@ class Composer:
     def focus_text_to_fix(self) -> None:
         """Focus the composer's field with the text of the failed post: an account's own text, or the shared one."""
         own_texts = (each["connected_account_id"] for each in self.content.targets if each.get("text") is not None)
-        self.focus = next(own_texts, "")
-        self.focus_shared_text = not self.focus
+        self.focus = ComposerFocus(next(own_texts, ""), TEXT)
 
     @property
     def draft_saved_at_in_words(self) -> str:
@@ -273,7 +272,8 @@ class Composer:
     @property
     def open_tab_account_id(self) -> str:
         """Return the id of the account whose tab of the composer is open; an empty string for the tab of all accounts."""
-        asked = self.focus or (self.sent.get("tab", "") if self.sent else "")
+        sent = self.sent.get("tab", "") if self.sent else ""
+        asked = self.focus.account_id if self.focus.opens_tab else sent
         return asked if asked in self.content.account_ids else ""
 
     @cached_property

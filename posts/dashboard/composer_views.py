@@ -116,6 +116,8 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
     match action:
         case "insert":
             composer.append_text_in_open_tab(normalize_newlines_and_nul(subject))
+        case "field":
+            composer.focus_field(subject)
         case "repair":
             composer.repair_issue(subject)
         case "thread":

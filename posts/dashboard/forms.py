@@ -106,13 +106,16 @@ class PlatformOptionsForm(forms.Form):
     """Form for the platform options of a post target, generated from the platform's JSON Schema.
 
     Texts, choices, numbers, booleans, lists of texts, and objects of such values get fields; an object's fields are named
-    `option.part`. Options of other types are passed through unchanged as JSON in a hidden field.
+    `option.part`. Options of other types are passed through unchanged as JSON in a hidden field. `focused` names the field
+    that gets the focus on the page.
     """
 
     marks_needed = True  # no field is required, since drafts may be incomplete; validation reports what is missing
     unshown = forms.CharField(required=False, widget=forms.HiddenInput({"id": False}))
 
-    def __init__(self, schema: Mapping[str, Any], data: Any = None, *, prefix: str, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, schema: Mapping[str, Any], data: Any = None, *, prefix: str, options: Mapping[str, Any], focused: str = ""
+    ) -> None:
         super().__init__(data, prefix=prefix, auto_id="%s")  # short ids, since a page has many fields
         self.others = dict(options)
         self._groups: list[tuple[str, str, list[str]]] = []  # legend, help text and the names of the fields
@@ -122,6 +125,9 @@ class PlatformOptionsForm(forms.Form):
                 self.initial.update(_initial(name, self.others.pop(name, None)))
                 legend = (_label(name, rule), _description(rule)) if rule.get("type") == "object" else ("", "")
                 self._groups.append((*legend, list(fields)))
+        self.has_focus = focused in self.fields
+        if self.has_focus:
+            self.fields[focused].widget.attrs["autofocus"] = True
         self.initial["unshown"] = json.dumps(self.others) if self.others else ""
 
     @property

@@ -13,10 +13,13 @@ from accounts.dashboard.amounts import minutes_as_duration_in_words
 from accounts.dashboard.issue_nouns import KIND_PLURALS, count_of_kind_in_words
 from accounts.dashboard.issue_sentences import advice_sentence
 from accounts.platforms.issues import Issue
+from accounts.platforms.registry import platform_label
 from media.models import MediaAsset
 from posts.dashboard.composer_content import ComposerContent
+from posts.dashboard.composer_focus import ACCOUNT_CHOICE, TEXT, ComposerFocus
 from posts.dashboard.composer_media import ComposerMedia
 from posts.dashboard.shown_groups import ShownAsset
+from posts.validation import TargetValidation
 
 ATTACHED_FILE = re.compile(r"media\[(\d+)\]")  # the path of an issue of one file
 SET_ACTIONS = ("replace_text", "set_option")  # of repair hints whose value is written into their field
@@ -43,10 +46,33 @@ def repairs_of_issue(issue: Issue, pictures: Sequence[ShownAsset]) -> list[Issue
     return repairs or _remove_file(issue, pictures)
 
 
-def find_repair(issues: Sequence[Issue], pictures: Sequence[ShownAsset], name: str) -> tuple[Issue, IssueRepair] | None:
-    """Return the repair that a clicked button of the composer names, with its issue; None if the issue is gone."""
-    found = ((issue, repair) for issue in issues for repair in repairs_of_issue(issue, pictures))
-    return next(((issue, repair) for issue, repair in found if repair.name == name), None)
+def repair_that_leaves_account_out(found: TargetValidation, validated: Sequence[TargetValidation]) -> IssueRepair | None:
+    """Return the repair that takes the target of an account out of the post; None without errors or without other targets."""
+    if found.valid or len(validated) < 2:
+        return None
+    account = found.target.account
+    named = {"account": f"{platform_label(account.platform)} {account.handle or account.external_id}"}
+    label, account_id = _("Leave out %(account)s") % named, account.id
+    return IssueRepair(f"{account_id}|LEAVE_OUT", label, lambda media: media.content.remove_target(account_id))
+
+
+def find_repair(
+    validated: Sequence[TargetValidation], pictures: Sequence[ShownAsset], name: str
+) -> tuple[ComposerFocus, IssueRepair] | None:
+    """Return the repair that a clicked button of the composer names, and what gets the focus then; None if the issue is gone.
+
+    `validated` are the results of validating the post's targets.
+    """
+    for found in validated:
+        account_id = found.target.account.id
+        leaves_out = repair_that_leaves_account_out(found, validated)
+        if leaves_out and leaves_out.name == name:
+            return ComposerFocus(account_id, ACCOUNT_CHOICE), leaves_out
+        for issue in found.issues:
+            for repair in repairs_of_issue(issue, pictures):
+                if repair.name == name:
+                    return ComposerFocus(account_id, TEXT) if issue.field.startswith("targets[") else ComposerFocus(), repair
+    return None
 
 
 def _repair(

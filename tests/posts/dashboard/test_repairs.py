@@ -59,7 +59,7 @@ def test_too_many_pictures_become_as_many_as_each_platform_takes(
     ids = [each.id for each in pictures_of(workspace, 6)]
     content: dict[str, Any] = {"media": ids, "extra": {f"alt-{ids[1]}": "The second", f"{pinterest.id}-board": "News"}}
     checked = dashboard.compose("check", bluesky, pinterest, **content)
-    assert set(repairs_on(checked)) == {"Keep only the first 4 images", "Keep only the first 5 images"}
+    assert {"Keep only the first 4 images", "Keep only the first 5 images"} <= set(repairs_on(checked))
     assert "This changes the post for all accounts." in words(checked)
 
     five = press(dashboard, "Keep only the first 5 images", bluesky, pinterest, **content)
