@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from django.utils.text import get_text_list
 from django.utils.translation import gettext, gettext_noop
 
 from config.pages.platform_message_templates import NO_REASON, OWN_WORDS, PLATFORM_TEMPLATES, TEMPLATES_AROUND_MESSAGES
@@ -130,6 +131,8 @@ WITHOUT_VALUES = (
 )
 # Values that are what a platform or a person has written.
 _WRITTEN_BY_OTHERS = {"answer", "boards", "email", "file", "host", "person", "platform"}
+# Values that join names of settings or scopes by "and".
+_JOINED_NAMES = {"settings", "page_settings", "wide_scopes"}
 _VALUE = re.compile(r"%\((\w+)\)s")
 
 
@@ -151,6 +154,8 @@ def _with_translated_values(message: str) -> str:
 
 
 def _translated_value(name: str, value: str) -> str:
+    if name in _JOINED_NAMES:
+        return get_text_list(value.split(" and "), gettext("and"))
     if name not in _WRITTEN_BY_OTHERS or value in OWN_WORDS:
         return translated_message(value)
     return value.replace(NO_REASON, gettext(NO_REASON))  # such as "400 no reason given"

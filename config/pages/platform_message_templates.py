@@ -60,6 +60,9 @@ PLATFORM_TEMPLATES = (
     gettext_noop("The account's server does not list this post, but it may not list any %(visibility)s posts at all."),
     gettext_noop("The operator of this service has not set %(settings)s, which LinkedIn needs for member profiles."),
     gettext_noop("The operator of this service has not set %(settings)s, which LinkedIn needs for pages."),
+    gettext_noop(
+        "The operator of this service has not set %(settings)s for member profiles, nor %(page_settings)s for pages."
+    ),
     gettext_noop("The operator of this service has not set %(settings)s."),
     gettext_noop("The post could not be published within %(hours)s hours of its time."),
     gettext_noop("The post has no link card: the page at %(host)s %(reason)s."),
@@ -112,6 +115,8 @@ PLATFORM_MESSAGES_WITHOUT_VALUES = (
     gettext_noop("Retry the post to send it again."),
     gettext_noop("The account has no board of this name; it has none."),
     gettext_noop("The account's server does not list this post, but it may not list any of its visibility posts at all."),
+    gettext_noop("The account's server does not list this post, but it may not list any direct posts at all."),
+    gettext_noop("The account's server does not list this post, but it may not list any private posts at all."),
     gettext_noop("The bot may not post to this channel."),
     gettext_noop("The bot may not post to this chat."),
     gettext_noop("The platform has a matching post, but it belongs to another target."),

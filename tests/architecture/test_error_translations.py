@@ -169,6 +169,7 @@ def test_a_message_around_another_is_translated_with_it_except_for_the_words_of_
         "X does not accept the alt text of cat.png: too long",
         "Threads does not accept this video: Not found.",
         "Bluesky does not accept this post: 400 no reason given",
+        "The operator of this service has not set X_CLIENT_ID and X_CLIENT_SECRET.",
     )
 
     with override("de"):
@@ -181,6 +182,7 @@ def test_a_message_around_another_is_translated_with_it_except_for_the_words_of_
         "X akzeptiert den Alternativtext von cat.png nicht: too long",
         "Threads akzeptiert dieses Video nicht: Not found.",
         "Bluesky akzeptiert diesen Beitrag nicht: 400 ohne Angabe von Gründen",
+        "Der Betreiber dieses Dienstes hat diese Einstellungen nicht gesetzt: X_CLIENT_ID und X_CLIENT_SECRET.",
     ]
 
 
