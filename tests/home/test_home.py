@@ -242,6 +242,27 @@ def test_activity_is_told_in_sentences_and_repeated_deeds_are_counted(
     ]
 
 
+@pytest.mark.parametrize(
+    ("named", "shown"),
+    [
+        ({"email": "ada@example.org"}, "ada@example.org"),
+        ({"email": "ada@example.org", "display_name": "Ada"}, "Ada"),
+        ({"email": "ada@example.org", "username": "ada"}, "ada"),  # an operator's address is not shown to a workspace
+    ],
+)
+def test_activity_of_a_person_without_a_name_has_the_email_address(
+    browser: Client, workspace: Workspace, owner: User, named: dict[str, str], shown: str
+) -> None:
+    User.objects.filter(pk=owner.pk).update(**{"username": owner.pk, "display_name": ""} | named)
+    who = {"actor_type": "user", "actor_id": owner.id, "retention_tier": "free", "trace_id": "0" * 32}
+    AuditEntry.objects.create(workspace_id=workspace.id, operation="posts.create", outcome="succeeded", **who)
+
+    activity = home(browser, workspace).partition('id="activity"')[2].partition("</ul>")[0]
+
+    assert f"<strong>{shown}</strong>" in activity
+    assert owner.pk not in activity
+
+
 def test_every_write_of_members_has_words_for_the_activity() -> None:
     writes = {row.name for row in OPERATIONS if row.method != "GET" and not row.operator}
 
