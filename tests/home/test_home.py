@@ -263,6 +263,17 @@ def test_activity_of_a_person_without_a_name_has_the_email_address(
     assert owner.pk not in activity
 
 
+def test_only_those_who_write_posts_are_told_the_key_for_a_new_one(
+    browser: Client, workspace: Workspace, teammate: User
+) -> None:
+    viewer = Client()
+    sign_in_here(viewer, teammate)
+
+    assert "<kbd>n</kbd> a new post" in home(browser, workspace)
+    assert "<kbd>n</kbd>" not in home(viewer, workspace)
+    assert "<kbd>j</kbd>" in home(viewer, workspace)
+
+
 def test_every_write_of_members_has_words_for_the_activity() -> None:
     writes = {row.name for row in OPERATIONS if row.method != "GET" and not row.operator}
 
