@@ -16,6 +16,7 @@ from config.api.errors import ValidationFailed
 from config.pages.sentences import PageRefusal, sentence_about_invalid_field
 from posts import services
 from posts.content import PostEdit, PostInput
+from posts.dashboard.cancellation import cancellation_or_none
 from posts.dashboard.copied_content import request_fields_to_copy_post
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import get_post_group_of_workspace, normalize_newlines_and_nul, validated_page_input
@@ -35,7 +36,6 @@ from posts.services.changes import is_pending_and_unclaimed, is_unattempted_targ
 from posts.states import (
     CANCELLABLE_GROUP_STATUSES,
     GROUP_STATUSES_WITH_RETRIES,
-    UNFINISHED_GROUP_STATUSES,
     UNFINISHED_TARGET_STATUSES,
     GroupStatus,
     TargetStatus,
@@ -77,10 +77,9 @@ def show_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 def cancel_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action on a post's page that cancels the post."""
     group = get_post_group_of_workspace(page, post_group_id)
+    cancellation = cancellation_or_none(group, begins=False)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
-    words = _("The draft was deleted.") if group.status == GroupStatus.DRAFT else _("The post was cancelled.")
-    if group.status == GroupStatus.PUBLISHING:
-        words = _("The post was cancelled for the accounts where it had not begun.")
+    words = cancellation.done if cancellation else _("The post was cancelled.")
     if undo := undo_offer_of_deletion_or_none(group):
         return page.success_redirect(words, "post", undo=undo.address(page), post_group_id=group.id)
     return page.success_redirect(" ".join([words, _("This cannot be undone.")]), "post", post_group_id=group.id)
@@ -206,7 +205,7 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
         "begins": begins,
         "may_edit": editable,
         "may_review": page.may_manage and group.status == GroupStatus.PENDING_CONFIRMATION,
-        "may_cancel": page.may_write_posts and group.status in UNFINISHED_GROUP_STATUSES and bool(unstarted),
+        "cancellation": cancellation_or_none(group, begins=begins) if page.may_write_posts else None,
         "may_retry": retryable,
         "next_steps": steps_after_failure(shown) if retryable else [],
         "failed": states.count(TargetStatus.FAILED),
