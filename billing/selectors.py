@@ -137,7 +137,7 @@ class AgentPostCounts(NamedTuple):
 
 
 def day_and_month_post_counts_of_agent(*, agent_id: str, at: datetime) -> AgentPostCounts:
-    """Billing query: return an agent's posts on the day of `at`, and its posts with a URL in that month, with pending ones.
+    """Return how many posts an agent has on the day of `at`, and how many with a URL in its month, pending posts included.
 
     Days and months are those of UTC.
     """

@@ -47,7 +47,7 @@ def request_to_plan_from_validated_fields(
 def make_and_store_plan_for_dashboard(
     *, caller: Caller, workspace_id: str, operation: str, request: Mapping[str, Any], dashboard_page: str, group_id: str = ""
 ) -> StoredPlan:
-    """Make and store the plan of a request, so that a dashboard page can show the plan before a person confirms it.
+    """Validate a request of a dashboard page, then make and store its plan, which the page shows before a person confirms it.
 
     Raises ValidationError (of `request`), and the errors of `make_and_store_plan`.
     """

@@ -93,7 +93,7 @@ def is_reported_by_poll_issues(violation: ValidationError) -> bool:
     return path[:1] == [OPTION_NAME] and violation.validator in _REPORTED_BY_ISSUES
 
 
-def raise_if_poll_is_refused(content: Content, capabilities: Capabilities, label: str) -> None:
+def raise_if_platform_would_refuse_poll(content: Content, capabilities: Capabilities, label: str) -> None:
     """Raise ContentRejected just before a post is published if the platform would refuse the poll in its options.
 
     Validation reports the same issues when the post is created, but limits may have changed since then.

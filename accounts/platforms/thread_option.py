@@ -86,7 +86,7 @@ def thread_issues(
     return issues
 
 
-def raise_if_thread_is_refused(content: Content, capabilities: Capabilities, label: str) -> None:
+def raise_if_platform_would_refuse_thread(content: Content, capabilities: Capabilities, label: str) -> None:
     """Raise ContentRejected before a thread is published if the platform would refuse a post after the first.
 
     Validation reports the same issues when the post is created, but limits may have changed since then.

@@ -193,7 +193,7 @@ class OperatorConsole(admin.AdminSite):
 
 
 def _retention_result(done: retention_run.RetentionReport) -> str:
-    """Return the console's message about a retention run; it names the rules as commands and logs do."""
+    """Return the message that the admin site shows after a retention run; it names the rules as commands and logs do."""
     if any(done.rows.values()):
         sentences = [gettext("Deleted: %(rows)s.") % {"rows": done}]
     else:

@@ -34,8 +34,8 @@ DAYS_BEFORE_END = 7  # keys, and access to accounts, that end later are not show
 NEARLY_SPENT = 0.8  # share of the monthly limit
 
 
-class AccountToReconnect(NamedTuple):
-    """An account that needs attention because it must be connected again: its id and platform, to show its picture."""
+class PlatformAndAccountId(NamedTuple):
+    """The platform and the id of an account that a need for attention is about, to show the account's picture."""
 
     platform: str
     account_id: str
@@ -79,7 +79,7 @@ def needs_for_attention(page: WorkspacePage, cap: SpendCapStatus) -> list[NeedFo
 def _lost_account(page: WorkspacePage, account: ConnectedAccount) -> NeedForAttention:
     sentence = _("%(platform)s account %(account)s: posts to it fail until it is connected again.") % _named(account)
     address = page.url_of_page("account", account_id=account.id)
-    return NeedForAttention("needs_reauth", sentence, address, [AccountToReconnect(account.platform, account.id)])
+    return NeedForAttention("needs_reauth", sentence, address, [PlatformAndAccountId(account.platform, account.id)])
 
 
 def _account_with_ending_access(page: WorkspacePage, account: ConnectedAccount) -> NeedForAttention:
@@ -87,7 +87,7 @@ def _account_with_ending_access(page: WorkspacePage, account: ConnectedAccount) 
         "retiring",
         _("%(platform)s account %(account)s: its access ends soon. Connect it again before then.") % _named(account),
         _address_to_reconnect(page, account),
-        [AccountToReconnect(account.platform, account.id)],
+        [PlatformAndAccountId(account.platform, account.id)],
         account.token_expires_at,
         _("Ends soon"),
     )

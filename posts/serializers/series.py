@@ -105,7 +105,7 @@ class StoredTargetSerializer(serializers.Serializer):
 
 
 class StoredPostSerializer(serializers.Serializer):
-    """The API representation of the stored post of a series."""
+    """The API representation of the post that a series repeats: its content and accounts, without a time."""
 
     text = serializers.CharField()
     texts = serializers.ListField(

@@ -20,7 +20,7 @@ from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.link_cards import OPTION_NAME as LINK_CARD
 from accounts.platforms.people import Person
 from accounts.platforms.post_look import PostLook
-from accounts.platforms.thread_option import raise_if_thread_is_refused, thread_texts_including_first
+from accounts.platforms.thread_option import raise_if_platform_would_refuse_thread, thread_texts_including_first
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 from config.outbound import NotSentToForbiddenHost, OutboundError
 
@@ -142,7 +142,7 @@ class Bluesky(Platform):
         """
         if content.media or self.link_card_url(content.text, content.options, with_media=False) or "@" in content.text:
             return START
-        raise_if_thread_is_refused(content, CAPABILITIES, "Bluesky")
+        raise_if_platform_would_refuse_thread(content, CAPABILITIES, "Bluesky")
         return self._freeze(grant, content, START)
 
     def publish_step(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
@@ -159,7 +159,7 @@ class Bluesky(Platform):
         if progress.phase == "picture":
             return embeds.upload_card_picture_and_return_next_step(_server(grant), progress)
         if progress.phase == "start":
-            raise_if_thread_is_refused(content, CAPABILITIES, "Bluesky")
+            raise_if_platform_would_refuse_thread(content, CAPABILITIES, "Bluesky")
             if content.media:
                 embeds.check_files_fit_one_embed(content.media)
                 return progress.with_next_step("upload", {"blobs": []})

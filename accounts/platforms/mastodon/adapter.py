@@ -31,7 +31,7 @@ from accounts.platforms.mastodon.capabilities import (
 )
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, ServerClient, entity_id, http_url_or_empty
 from accounts.platforms.people import Person
-from accounts.platforms.thread_option import raise_if_thread_is_refused
+from accounts.platforms.thread_option import raise_if_platform_would_refuse_thread
 from accounts.platforms.types import (
     AccountLimitsAndScopes,
     AuthorizedAccount,
@@ -145,8 +145,8 @@ class Mastodon(Platform):
             if progress.phase == "process":
                 return media.check_processing(server, progress)
             limits = capabilities_with_limits(**grant.limits)
-            raise_if_thread_is_refused(content, limits, "the account's server")
-            polls.raise_if_poll_is_refused(content, limits, "the account's server")
+            raise_if_platform_would_refuse_thread(content, limits, "the account's server")
+            polls.raise_if_platform_would_refuse_poll(content, limits, "the account's server")
             return statuses.first_step_with_idempotency_key(server, content)
 
     def find_or_rule_out_published_post(

@@ -37,7 +37,7 @@ def build_request(content: Content) -> dict[str, Any]:
 
     Raises ContentRejected for what Telegram does not accept and the capabilities cannot express.
     """
-    polls.raise_if_poll_is_refused(content, CAPABILITIES, "Telegram")
+    polls.raise_if_platform_would_refuse_poll(content, CAPABILITIES, "Telegram")
     media, fields = content.media, _delivery_fields(content)
     if not media and not content.text.strip():
         raise ContentRejected(gettext_noop("There is neither text nor media."))

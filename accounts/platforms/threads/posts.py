@@ -26,7 +26,7 @@ from accounts.platforms.meta.graph import (
     time_field_or_none,
 )
 from accounts.platforms.option_media import raise_if_options_do_not_fit_media
-from accounts.platforms.thread_option import raise_if_thread_is_refused, thread_texts_including_first
+from accounts.platforms.thread_option import raise_if_platform_would_refuse_thread, thread_texts_including_first
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
@@ -41,7 +41,7 @@ def check_content_and_return_first_step(account: GraphClientAndAccountId, conten
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
     """
-    raise_if_thread_is_refused(content, CAPABILITIES, "Threads")
+    raise_if_platform_would_refuse_thread(content, CAPABILITIES, "Threads")
     raise_if_options_do_not_fit_media(content, CAPABILITIES.option_media)
     attached = content.options.get("link_attachment", "")
     if count_different_links(f"{content.text}\n{attached}") > MAX_LINKS:

@@ -26,7 +26,7 @@ from django.utils.translation import gettext_noop
 from accounts.platforms import polls
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
-from accounts.platforms.thread_option import raise_if_thread_is_refused, thread_texts_including_first
+from accounts.platforms.thread_option import raise_if_platform_would_refuse_thread, thread_texts_including_first
 from accounts.platforms.types import Content, MissingFromListProof, NotPublishedProof, Progress, Published
 from accounts.platforms.x import media
 from accounts.platforms.x.capabilities import CAPABILITIES
@@ -49,8 +49,8 @@ def check_content_and_return_first_step(content: Content, progress: Progress) ->
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
     """
-    raise_if_thread_is_refused(content, CAPABILITIES, "X")
-    polls.raise_if_poll_is_refused(content, CAPABILITIES, "X")
+    raise_if_platform_would_refuse_thread(content, CAPABILITIES, "X")
+    polls.raise_if_platform_would_refuse_poll(content, CAPABILITIES, "X")
     state = {"since": timezone.now().isoformat(), "media": [], "described": 0}
     return media.next_media_or_create_step(content.media, progress, state)
 
