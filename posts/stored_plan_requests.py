@@ -82,10 +82,10 @@ def commit_plan_by_id(*, caller: Caller, plan_id: str, dry_run: bool = False, pl
         raise
 
 
-def get_groups_in_order(ids: list[str]) -> list[PostGroup]:
+def get_groups_changed_by_commit(result_ids: list[str]) -> list[PostGroup]:
     """Return the post groups that the commit of a stored plan changed, with targets, in the order of these ids."""
-    found = selectors.groups_prefetching_targets().in_bulk(ids)
-    return [found[group_id] for group_id in ids]
+    found = selectors.groups_prefetching_targets().in_bulk(result_ids)
+    return [found[group_id] for group_id in result_ids]
 
 
 def commit_can_wait_for_publishing(stored: StoredPlan) -> bool:

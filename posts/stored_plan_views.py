@@ -19,7 +19,7 @@ from posts.stored_plan_requests import (
     OPERATIONS,
     commit_can_wait_for_publishing,
     commit_plan_by_id,
-    get_groups_in_order,
+    get_groups_changed_by_commit,
     request_of_stored_plan,
     request_to_plan_from_validated_fields,
     wait_until_committed_group_is_finished,
@@ -109,7 +109,7 @@ def _result(stored: StoredPlan) -> dict[str, Any]:
 def _answer(operation: str, ids: list[str]) -> dict[str, Any]:
     if operation == "series.create":
         return {"series": Series.objects.get(pk=ids[0])}
-    groups = get_groups_in_order(ids)
+    groups = get_groups_changed_by_commit(ids)
     return {"post_groups": groups} if PLANNED_OPERATIONS[operation].several_groups else {"post_group": groups[0]}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from agents.oauth.errors import InvalidClientMetadata, InvalidRedirectUri
+from agents.oauth.errors import InvalidClientMetadata, InvalidRegisteredRedirectUri
 from agents.oauth.redirect_uris import parse_redirect_uri_or_none
 
 AUTHORIZATION_CODE, REFRESH_TOKEN = "authorization_code", "refresh_token"
@@ -26,7 +26,7 @@ class ClientMetadata:
 
 
 def parse_client_metadata(document: Any) -> ClientMetadata:
-    """Return the supported part of an OAuth client's metadata. Raises InvalidClientMetadata, InvalidRedirectUri.
+    """Return the supported part of an OAuth client's metadata. Raises InvalidClientMetadata, InvalidRegisteredRedirectUri.
 
     Unknown members are ignored, and grant types that this service does not have are left out.
     """
@@ -41,9 +41,9 @@ def parse_client_metadata(document: Any) -> ClientMetadata:
         if "code" not in _texts(document, "response_types", ["code"]):
             raise InvalidClientMetadata("response_types must contain code.")
         if not redirect_uris:
-            raise InvalidRedirectUri()
+            raise InvalidRegisteredRedirectUri()
     if len(redirect_uris) > MAX_REDIRECT_URIS or not all(map(parse_redirect_uri_or_none, redirect_uris)):
-        raise InvalidRedirectUri()
+        raise InvalidRegisteredRedirectUri()
     return ClientMetadata(_name(document), redirect_uris, supported)
 
 

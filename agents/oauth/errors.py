@@ -18,8 +18,8 @@ class InvalidClientMetadata(OAuth2Error):
     error = "invalid_client_metadata"
 
 
-class InvalidRedirectUri(OAuth2Error):
-    """The OAuth error for registered redirect URIs that are missing or not allowed."""
+class InvalidRegisteredRedirectUri(OAuth2Error):
+    """The OAuth error for a client registration whose redirect URIs are missing or not allowed."""
 
     error = "invalid_redirect_uri"
     description = "Give 1 to 20 redirect_uris, each with https, or with http on localhost, 127.0.0.1 or [::1]."

@@ -86,7 +86,7 @@ def _require_plan_that_was_read(page: WorkspacePage, group: PostGroup) -> None:
 
 
 def whether_approval_publishes_and_when(page: WorkspacePage, group: PostGroup) -> tuple[bool, datetime | None]:
-    """Return whether approving a post publishes it now; and the end of the delay for an undo, None if there is no delay."""
+    """Return whether approving a post publishes it now, and the end of the delay for an undo, for the approvals page."""
     now = timezone.now()
     times = [each.scheduled_at for each in group.targets.all() if not each.slot]  # a slot that has passed leads to the next
     publishes = not (group.scheduled_at and group.scheduled_at > now) and not all(at and at > now for at in times)

@@ -11,6 +11,6 @@ def skips_undo_delay(*, caller: Caller) -> bool:
     return PublishingPreference.objects.filter(user_id=caller.actor_id, skips_undo_delay=True).exists()
 
 
-def save_undo_delay_preference(*, caller: Caller, skips_delay: bool) -> None:
+def save_whether_undo_delay_is_skipped(*, caller: Caller, skips_delay: bool) -> None:
     """Save whether the calling person wants the dashboard to publish posts at once, without a delay for undoing it."""
     PublishingPreference.objects.update_or_create(user_id=caller.actor_id, defaults={"skips_undo_delay": skips_delay})

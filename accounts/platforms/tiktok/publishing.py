@@ -139,7 +139,7 @@ STEPS = {
 
 
 def find_or_rule_out_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-    """Continue a TikTok post if an interrupted attempt uploaded the whole video, or prove that the upload is incomplete.
+    """Continue a TikTok post if an interrupted attempt uploaded the whole video; else return the proof that it did not.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """

@@ -51,7 +51,7 @@ class AlarmSerializer(serializers.ModelSerializer):
 
 
 class StatusSerializer(serializers.Serializer):
-    """The status of the service, as operators read it at /ops/status."""
+    """The answer of GET /ops/status in the operators' API: the status of queues and background loops, alarms, the version."""
 
     version = serializers.CharField()
     at = serializers.DateTimeField()

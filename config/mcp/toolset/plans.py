@@ -35,7 +35,7 @@ from posts.states import GroupStatus
 from posts.stored_plan_requests import (
     commit_can_wait_for_publishing,
     commit_plan_by_id,
-    get_groups_in_order,
+    get_groups_changed_by_commit,
     request_to_plan_from_validated_fields,
     stored_plan_json,
     wait_until_committed_group_is_finished,
@@ -137,7 +137,7 @@ def commit_plan(caller: Caller, plan_id: str, wait: bool = False) -> dict[str, A
         wait_until_committed_group_is_finished(stored)
     if stored.operation == "series.create":
         return {"series_id": (stored.result_ids or [None])[0], "plan_id": stored.id, "next": "Its posts are scheduled soon."}
-    groups = get_groups_in_order(stored.result_ids or [])
+    groups = get_groups_changed_by_commit(stored.result_ids or [])
     if len(groups) == 1:
         return {**post_group_answer(groups[0], groups[0].targets.all()), "plan_id": stored.id}
     shown = [post_group_json(group, group.targets.all()) for group in groups]
