@@ -94,7 +94,7 @@ def bakery(service: Service, bluesky: FakeBluesky) -> Workspace:
     service.stack.run("manage.py", "shell", "--no-imports", "-c", script)
 
     for days, hour, minute, text, targets in (
-        (1, 8, 0, "Sunday rolls from eight. First come, first served.", (at_bluesky, mastodon)),
+        (1, 8, 0, "Warm rolls from eight. First come, first served.", (at_bluesky, mastodon)),
         (2, 9, 30, "Behind the counter: how a sourdough is fed at five in the morning.", (at_bluesky, linkedin)),
         (2, 17, 0, "Two loaves left. Anyone?", (mastodon,)),
         (3, 9, 0, "New on the shelf: spelt with walnuts.", (at_bluesky, mastodon, linkedin)),
@@ -120,8 +120,10 @@ def connect_bluesky(workspace: Workspace, bluesky: FakeBluesky) -> dict[str, str
     bluesky.add_account(HANDLE, APP_PASSWORD)
     bluesky.set_profile(HANDLE, "Harbour Bakery", logo("#b5651d", "#f6e3c0"))
     credentials = {"identifier": HANDLE, "app_password": APP_PASSWORD}
+    slots = [{"weekday": day, "time": "15:00"} for day in ("tue", "thu", "sat", "sun")]
     asked = {"workspace_id": workspace.id, "platform": "bluesky", "method": "credentials", "credentials": credentials}
     account_id: str = workspace.call("POST", "/accounts/connect", asked)["account"]["id"]
+    workspace.call("PUT", f"/accounts/{account_id}/slots", {"slots": slots, "timezone": "UTC"})
     return {"platform": "bluesky", "connected_account_id": account_id}
 
 
