@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import configparser
+import fnmatch
+import functools
+import os
 from pathlib import Path
 
 from django.conf import settings
@@ -11,14 +14,20 @@ ROOT = Path(settings.BASE_DIR)
 NOT_OURS = {"var", "node_modules"}
 
 
-def python_files() -> list[Path]:
+@functools.cache
+def python_files() -> tuple[Path, ...]:
     """Return all Python files of the service and its tests, without migrations."""
-    found = (path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
-    return sorted(
-        path
-        for path in found
-        if "migrations" not in path.parts and not any(part in NOT_OURS or part.startswith(".") for part in path.parts)
-    )
+    return tuple(path for path in files_named("*.py") if "migrations" not in path.parts)
+
+
+def files_named(pattern: str) -> list[Path]:
+    """Return our files of such names. The folders of other projects, a virtual environment's among them, are not entered."""
+    found = []
+    for folder, below, files in os.walk(ROOT):
+        below[:] = [name for name in below if name not in NOT_OURS and not name.startswith(".")]
+        here = Path(folder).relative_to(ROOT)
+        found += [here / name for name in fnmatch.filter(files, pattern) if not name.startswith(".")]
+    return sorted(found)
 
 
 def _layers() -> dict[str, int]:

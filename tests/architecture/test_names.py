@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -94,27 +95,32 @@ def test_docstrings_name_only_what_exists() -> None:
     known = _words_of_other_files()
     quoted: dict[str, Path] = {}
     for path in python_files():
-        tree = ast.parse((ROOT / path).read_text())
+        nodes = list(ast.walk(ast.parse((ROOT / path).read_text())))
         docstrings = {
-            id(node.body[0].value): ast.get_docstring(node) or ""
-            for node in ast.walk(tree)
-            if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None
+            id(node.body[0].value): text
+            for node in nodes
+            if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node, clean=False)) is not None
             if isinstance(node.body[0], ast.Expr)
         }
-        known |= {*path.with_suffix("").parts, *_identifiers(tree, docstrings.keys())}
+        known |= {*path.with_suffix("").parts, *_identifiers(nodes, docstrings.keys())}
         quoted |= {name: path for text in docstrings.values() for name in re.findall(IN_BACKTICKS, text)}
 
     missing = {name: str(path) for name, path in quoted.items() if not known.issuperset(name.split("."))}
     assert missing.keys() - NAMES_OF_FORMATS == set(), missing
 
 
-def _identifiers(tree: ast.AST, docstrings: Container[int]) -> Iterator[str]:
-    for node in ast.walk(tree):
-        for field in ("id", "attr", "arg", "name", "module"):
-            if isinstance(name := getattr(node, field, None), str):
+def _identifiers(nodes: Iterable[ast.AST], docstrings: Container[int]) -> Iterator[str]:
+    for node in nodes:
+        for field in _fields_of_names(type(node)):
+            if isinstance(name := getattr(node, field), str):
                 yield from name.split(".")
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield from re.findall(r"\w+", node.value)
+
+
+@functools.cache
+def _fields_of_names(kind: type[ast.AST]) -> list[str]:
+    return [field for field in kind._fields if field in ("id", "attr", "arg", "name", "module")]
 
 
 def _words_of_other_files() -> set[str]:
