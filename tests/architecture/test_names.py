@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
@@ -40,6 +39,11 @@ PREFIXES = {
     "cal",
 }
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+FIELDS_OF_NAMES = {
+    kind: {"id", "attr", "arg", "name", "module"}.intersection(kind._fields)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 IN_BACKTICKS = r"`([A-Za-z_][\w.]*)(?:\([^`]*\))?`"
 # Atoms of QuickTime files, and a type of column.
 NAMES_OF_FORMATS = {"hdlr", "ilst", "loci", "mdia", "trex", "udta", "varchar"}
@@ -111,16 +115,11 @@ def test_docstrings_name_only_what_exists() -> None:
 
 def _identifiers(nodes: Iterable[ast.AST], docstrings: Container[int]) -> Iterator[str]:
     for node in nodes:
-        for field in _fields_of_names(type(node)):
+        for field in FIELDS_OF_NAMES[type(node)]:
             if isinstance(name := getattr(node, field), str):
                 yield from name.split(".")
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield from re.findall(r"\w+", node.value)
-
-
-@functools.cache
-def _fields_of_names(kind: type[ast.AST]) -> list[str]:
-    return [field for field in kind._fields if field in ("id", "attr", "arg", "name", "module")]
 
 
 def _words_of_other_files() -> set[str]:
