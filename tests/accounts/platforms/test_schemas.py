@@ -85,14 +85,14 @@ for pattern in patterns:
 def test_hostile_values_are_refused_fast_and_with_few_words(name: str) -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
     schema = SCHEMAS[name]
-    texts = ["a" * 900_000 + "<", " " * 900_000, "<" * 900_000]
-    many: list[Any] = [["a"] * 300_000, [{}] * 300_000, [{"text": 1}] * 100_000, {f"k{n}": n for n in range(50_000)}]
+    texts = ["a" * 180_000 + "<", " " * 180_000, "<" * 180_000]
+    many: list[Any] = [["a"] * 60_000, [{}] * 60_000, [{"text": 1}] * 20_000, {f"k{n}": n for n in range(10_000)}]
     for value in [*texts, *many]:
         for key in schema["properties"]:
             assert 0 < len(first_schema_violations(schema, {key: value})) <= MAX_VIOLATIONS
     assert first_schema_violations(schema, many[-1])
     after = resource.getrusage(resource.RUSAGE_SELF)
-    assert after.ru_utime - used.ru_utime < 20  # one or two are usual
+    assert after.ru_utime - used.ru_utime < 4  # a tenth of it is usual
 
 
 def test_values_that_are_too_long_are_not_examined() -> None:
