@@ -253,19 +253,14 @@ def _option_issues(target: TargetToValidate, where: str) -> list[Issue]:
 
 def _named(problem: ValidationError) -> str:
     """Return the name, for a validation issue, of the post option (or its part) that violates the option's JSON Schema."""
-    rules: Any = problem.schema
-    if name := _missing(problem):
-        rules = problem.schema.get("properties", {}).get(name, {})
-    else:
-        name = next((step for step in reversed(problem.absolute_path) if isinstance(step, str)), "")
-    return str(rules.get("title", name))
+    return _missing(problem) or next((step for step in reversed(problem.absolute_path) if isinstance(step, str)), "")
 
 
 def _missing(problem: ValidationError) -> str:
     """Return the option (or part of one) that an option's JSON Schema requires and that is missing; otherwise ""."""
     if problem.validator != "required":
         return ""
-    return next((each for each in problem.validator_value if each not in problem.instance), "")
+    return next((each for each in problem.validator_value if problem.message.startswith(repr(each))), "")
 
 
 def _withheld_issue(name: str, why: str, where: str) -> Issue:

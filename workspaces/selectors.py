@@ -109,13 +109,14 @@ def open_invitations_of_address(*, email: str) -> QuerySet[Invitation]:
 
 
 def user_name_by_id(*, user_ids: Iterable[str]) -> dict[str, str]:
-    """User query: return the names of the users with these ids, by id; for a user without a name, the e-mail address."""
+    """User query: return the names of the users with these ids; of those without a name but operators, the e-mail address."""
     return {user.pk: _name_or_email(user) for user in User.objects.filter(pk__in=set(user_ids))}
 
 
 def _name_or_email(user: User) -> str:
-    """Return a user's name; the e-mail address in place of a generated user name, which is the id, if there is one."""
-    return user.email if user.email and str(user) == user.pk else str(user)
+    """Return a user's name; the e-mail address of a user who has only a generated user name (the id) and is no operator."""
+    shows_address = user.email and user.is_active and not user.is_staff
+    return user.email if shows_address and str(user) == user.pk else str(user)
 
 
 def members_of_workspace(*, workspace_id: str) -> QuerySet[Member]:

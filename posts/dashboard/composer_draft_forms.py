@@ -99,7 +99,12 @@ def redirect_to_kept_text_or_none(page: WorkspacePage, group: PostGroup | None) 
     if page.request.method == "POST" or not page.may_write_posts:
         return None
     sent = saved_form.pop_text_kept_while_signed_out(page.request, page.caller.actor_id)
-    saved = save_form_as_draft_or_none(page, group, sent.get("key", ""), sent) if sent else None
+    if sent is None:
+        return None
+    key, operation = sent.get("key", ""), "posts.update" if group else "posts.create"
+    if DRAFT_KEY_PATTERN.fullmatch(key) and row_id_of_earlier_submission(page, operation, key):
+        key = composer_drafts.new_draft_key()  # the post was saved from this draft in another window
+    saved = save_form_as_draft_or_none(page, group, key, sent)
     if saved is None:
         return None
     messages.info(

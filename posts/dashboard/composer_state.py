@@ -196,8 +196,8 @@ class Composer:
         return sandbox if len(sandbox) < len(self.accounts) else []
 
     @property
-    def sandbox_is_chosen(self) -> bool:
-        return any(chosen for _, _, chosen in self.folded_sandbox_choices)
+    def sandbox_is_unfolded(self) -> bool:
+        return any(chosen or each.id == self.focus.account_choice_id for each, _, chosen in self.folded_sandbox_choices)
 
     @property
     def entered_time(self) -> str:

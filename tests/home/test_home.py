@@ -25,7 +25,7 @@ from posts.models import PostGroup
 from posts.states import GroupStatus
 from tests.conftest import ApiClient
 from tests.contract.operations import OPERATIONS
-from tests.factories import AccountFactory, workspace_key
+from tests.factories import AccountFactory, UserFactory, workspace_key
 from tests.people import sign_in_here
 from tests.posts.rows import NOON, TOMORROW, create, fail_as_missed, group_with_target
 from tests.webhooks.rows import emit
@@ -251,7 +251,7 @@ def test_activity_is_told_in_sentences_and_repeated_deeds_are_counted(
     ],
 )
 def test_activity_of_a_person_without_a_name_has_the_email_address(
-    browser: Client, workspace: Workspace, owner: User, named: dict[str, str], shown: str
+    browser: Client, workspace: Workspace, owner: User, named: dict[str, Any], shown: str
 ) -> None:
     User.objects.filter(pk=owner.pk).update(**{"username": owner.pk, "display_name": ""} | named)
     who = {"actor_type": "user", "actor_id": owner.id, "retention_tier": "free", "trace_id": "0" * 32}
@@ -261,6 +261,21 @@ def test_activity_of_a_person_without_a_name_has_the_email_address(
 
     assert f"<strong>{shown}</strong>" in activity
     assert owner.pk not in activity
+
+
+@pytest.mark.parametrize("changed", [{"is_staff": True}, {"is_active": False}], ids=["operator", "erased"])
+def test_activity_shows_no_email_address_of_operators_and_erased_people(
+    browser: Client, workspace: Workspace, changed: dict[str, bool]
+) -> None:
+    person = UserFactory(email="ada@example.org", **changed)
+    User.objects.filter(pk=person.pk).update(username=person.pk, display_name="")
+    who = {"actor_type": "user", "actor_id": person.id, "retention_tier": "free", "trace_id": "0" * 32}
+    AuditEntry.objects.create(workspace_id=workspace.id, operation="posts.cancel", outcome="succeeded", **who)
+
+    page = home(browser, workspace)
+
+    assert f"<strong>{person.pk}</strong>" in page
+    assert "ada@example.org" not in page
 
 
 def test_only_those_who_write_posts_are_told_the_key_for_a_new_one(

@@ -7,6 +7,7 @@ The form of an operation that needs a recent sign-in can be submitted afterwards
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -19,15 +20,16 @@ from rest_framework.authentication import CSRFCheck
 
 from config.api import rate_limit
 from config.api.client_address import client_address_for_rate_limits
+from config.api.incoming_body import MAX_BODY_BYTES, IncomingBody
 
 SESSION_KEY = "held_form"
-KEPT_TEXT_KEY = "kept_text"
+KEPT_TEXTS_KEY = "kept_texts"
 WRITER_FIELD = "writer"  # hidden field with the id of the user for whom the page was made
 ORIGIN_FIELD = "came_from"  # hidden field with the page that contained the form
 MAX_FORM_CHARACTERS = 100_000
-MAX_KEPT_BYTES = 1_000_000  # of a request's body, which is read before anybody has signed in
 KEPT_SECONDS = 3600
 KEPT_TEXTS_PER_CLIENT = 30  # in an hour
+KEPT_TEXTS_PER_SESSION = 5  # the last ones, of different pages
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,10 @@ def keep_text_while_signed_out(view: Callable[..., HttpResponseBase]) -> Callabl
     @functools.wraps(view)
     def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         if request.method == "POST" and not request.user.is_authenticated and _may_keep_text(request):
-            request.session[KEPT_TEXT_KEY] = [request.path, _fields_or_none_if_too_large(request)]
+            kept = request.session.get(KEPT_TEXTS_KEY, {})
+            kept.pop(request.path, None)
+            kept[request.path] = [time.time() + KEPT_SECONDS, _fields_or_none_if_too_large(request)]
+            request.session[KEPT_TEXTS_KEY] = dict(list(kept.items())[-KEPT_TEXTS_PER_SESSION:])
             request.session.set_expiry(KEPT_SECONDS)
             messages.info(request, _("You are signed out. Your text is kept here."))
         return view(request, *arguments, **named)
@@ -78,10 +83,13 @@ def keep_text_while_signed_out(view: Callable[..., HttpResponseBase]) -> Callabl
 
 def pop_text_kept_while_signed_out(request: HttpRequest, user_id: str) -> QueryDict | None:
     """Return the form of this page that its user has sent while signed out, and keep it no longer; None without one."""
-    path, fields = request.session.get(KEPT_TEXT_KEY, ("", []))
-    if path != request.path:
+    kept = request.session.get(KEPT_TEXTS_KEY, {})
+    if request.path not in kept:
         return None
-    del request.session[KEPT_TEXT_KEY]
+    until, fields = kept.pop(request.path)
+    request.session.modified = True
+    if time.time() > until:
+        return None
     form = QueryDict(mutable=True)
     for name, value in fields:
         form.appendlist(name, value)
@@ -91,11 +99,15 @@ def pop_text_kept_while_signed_out(request: HttpRequest, user_id: str) -> QueryD
 def _may_keep_text(request: HttpRequest) -> bool:
     """Return whether a form of somebody who is signed out was sent from our page, is small, and is not one of many."""
     size = request.META.get("CONTENT_LENGTH") or ""
-    if "text/html" not in request.headers.get("accept", "") or not size.isdecimal() or int(size) > MAX_KEPT_BYTES:
+    if "text/html" not in request.headers.get("accept", "") or not size.isdecimal() or int(size) > MAX_BODY_BYTES:
         return False
+    if isinstance(source := request.META["wsgi.input"], IncomingBody):
+        source.limit = MAX_BODY_BYTES  # so that receiving the body takes no place of an upload
     check = CSRFCheck(HttpResponse)
     check.process_request(request)
-    if check.process_view(request, HttpResponse, (), {}) is not None or not _fields_or_none_if_too_large(request):
+    if check.process_view(request, HttpResponse, (), {}) is not None or not request.POST.get(WRITER_FIELD):
+        return False
+    if not _fields_or_none_if_too_large(request):
         return False
     client = client_address_for_rate_limits(request)
     bucket = rate_limit.Bucket(f"kept-texts-from:{client}", KEPT_TEXTS_PER_CLIENT, KEPT_SECONDS)

@@ -68,11 +68,24 @@ def test_the_account_to_come_is_cancelled_while_another_one_waits_for_its_retry(
     assert offered(dashboard, group) == ["Cancel post"]  # nothing is published, and both are stopped
 
 
-def test_a_missed_post_that_is_sent_again_is_cancelled_as_a_whole(
+def test_a_missed_post_that_is_sent_again_is_undone_but_not_cancelled(
     dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
 ) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
     assert offered(dashboard, group) == ["Cancel post"]
     fail_as_missed(group["id"])
     dashboard.post("missed", post=group["id"])
-    assert offered(dashboard, group) == ["Cancel post"]
+    assert offered(dashboard, group) == []
+
+
+def test_a_post_that_may_be_public_is_not_said_to_stay_unpublished(
+    dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount]
+) -> None:
+    body = body_for(*accounts[:2], texts=["[sandbox:unknown]"])
+    body["targets"][1]["scheduled_at"] = TOMORROW
+    group = dict(api.post("/posts", body).json()["post_group"])
+    run_until_idle()
+    assert [each["status"] for each in read(api, group)["targets"]] == ["unconfirmed", "pending"]
+    dashboard.post("post-retry", group, include_unconfirmed="on")
+
+    assert offered(dashboard, group) == ["Cancel the other accounts"]

@@ -106,6 +106,11 @@ def test_a_part_of_a_poll_that_is_needed_is_filled_in(dashboard: Dashboard, x: C
     assert focused(page) == [f"{x.id}-poll.duration_minutes"]
 
 
+def test_each_missing_part_of_an_option_has_its_own_way(dashboard: Dashboard, x: ConnectedAccount) -> None:
+    checked = dashboard.compose("check", x, extra={f"{x.id}-poll.multiple": "on", f"{x.id}-unshown": '{"poll": {}}'})
+    assert list(ways_on(checked)) == ["Fill in “Choices”", "Fill in “Open for how many minutes”"]
+
+
 def test_an_option_without_a_field_has_no_way(dashboard: Dashboard, x: ConnectedAccount) -> None:
     checked = dashboard.compose("check", x, extra={f"{x.id}-unshown": '{"poll": {"choices": {"a": 1}}, "no_such": 1}'})
     assert "problem" in words(checked)

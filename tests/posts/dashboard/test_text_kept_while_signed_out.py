@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -85,6 +86,7 @@ def test_another_person_of_the_same_browser_does_not_get_the_text(dashboard: Das
     ("headers", "changed"),
     [
         pytest.param(BROWSER, {"csrfmiddlewaretoken": "x" * 64}, id="from another site"),
+        pytest.param(BROWSER, {"writer": ""}, id="from no page of ours"),
         pytest.param(BROWSER, {"text": "x" * 100_001}, id="too large for the session"),
         pytest.param(BROWSER, {"text": "x" * 1_000_001}, id="too large to read"),
         pytest.param({"Accept": "application/json"}, {}, id="from the script, which keeps it"),
@@ -104,9 +106,51 @@ def test_a_text_is_kept_for_an_hour(dashboard: Dashboard) -> None:
     assert Session.objects.get().expire_date - timezone.now() == timedelta(seconds=KEPT_SECONDS)
 
 
+def test_a_text_of_more_than_an_hour_ago_is_not_shown_to_who_has_signed_in_since(
+    dashboard: Dashboard, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send_signed_out(dashboard)
+    sign_in_here(dashboard.http, owner)
+    later = time.time() + KEPT_SECONDS + 1
+    monkeypatch.setattr(time, "time", lambda: later)
+
+    assert typed(dashboard.get("compose"), "text") == ""
+
+
+def test_texts_of_two_pages_are_kept_side_by_side(
+    dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], owner: User
+) -> None:
+    group = create(api, accounts[0], text="Before", draft=True)
+    address = dashboard.address("post-edit", group)
+    page = dashboard.http.get(address)
+    names = ("csrfmiddlewaretoken", "key", "writer", "content_version")
+    changes = {name: fields(page, name)[0] for name in names} | {"action": "save", "text": "After", "account": accounts[0].id}
+    send_signed_out(dashboard, accounts[0])
+    dashboard.http.post(address, changes, headers=BROWSER)
+    sign_in_here(dashboard.http, owner)
+
+    assert typed(dashboard.http.get(dashboard.address("compose"), follow=True), "text") == "Typed while signed out"
+    assert typed(dashboard.http.get(address, follow=True), "text") == "After"
+
+
+def test_a_text_whose_draft_was_published_in_another_window_becomes_a_draft_of_its_own(
+    dashboard: Dashboard, accounts: list[ConnectedAccount], owner: User
+) -> None:
+    page = dashboard.get("compose")
+    form = {name: fields(page, name)[0] for name in ("csrfmiddlewaretoken", "key", "writer")} | {"account": accounts[0].id}
+    dashboard.http.post(dashboard.address("compose"), form | {"action": "save", "text": "First"}, headers=BROWSER)
+    Session.objects.all().delete()
+    dashboard.http.post(dashboard.address("compose"), form | {"action": "save", "text": "Second"}, headers=BROWSER)
+    sign_in_here(dashboard.http, owner)
+    composer = dashboard.http.get(dashboard.address("compose"), follow=True)
+
+    assert typed(composer, "text") == "Second"
+    assert PostGroup.objects.get().text == "First"
+
+
 def test_one_address_cannot_fill_the_database_with_texts(dashboard: Dashboard) -> None:
     page = dashboard.get("compose")
-    form = {"csrfmiddlewaretoken": fields(page, "csrfmiddlewaretoken")[0], "text": "again and again"}
+    form = {name: fields(page, name)[0] for name in ("csrfmiddlewaretoken", "writer")} | {"text": "again and again"}
     Session.objects.all().delete()
     for _ in range(KEPT_TEXTS_PER_CLIENT + 2):
         dashboard.http.cookies.pop("sessionid", None)
