@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from datetime import timedelta
+from ipaddress import IPv4Address
 from typing import Any
 
 import pytest
@@ -26,8 +28,10 @@ BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 @pytest.fixture
 def dashboard(clock: Any, owner: User, workspace: Workspace) -> Dashboard:
-    """The workspace's owner in a browser whose forms need their token."""
-    return Dashboard(workspace, owner, csrf=True)
+    """The workspace's owner in a browser whose forms need their token, at an address of its own, as texts are counted."""
+    made = Dashboard(workspace, owner, csrf=True)
+    made.http.defaults["REMOTE_ADDR"] = str(IPv4Address(0x0A000000 + secrets.randbelow(0x1000000)))
+    return made
 
 
 def send_signed_out(dashboard: Dashboard, *accounts: ConnectedAccount, headers: Any = BROWSER, **changed: str) -> Any:
