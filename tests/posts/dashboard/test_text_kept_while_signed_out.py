@@ -61,21 +61,6 @@ def test_a_text_sent_while_signed_out_is_in_the_composer_after_signing_in(
     assert typed(dashboard.get("compose"), "text") == ""  # it is shown once
 
 
-def test_changes_of_a_post_sent_while_signed_out_are_in_its_composer(
-    dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], owner: User
-) -> None:
-    group = create(api, accounts[0], text="Before", draft=True)
-    address = dashboard.address("post-edit", group)
-    page = dashboard.http.get(address)
-    names = ("csrfmiddlewaretoken", "key", "writer", "content_version")
-    form = {name: fields(page, name)[0] for name in names} | {"action": "save", "text": "After", "account": accounts[0].id}
-    Session.objects.all().delete()
-    dashboard.http.post(address, form, headers=BROWSER)
-    sign_in_here(dashboard.http, owner)
-
-    assert typed(dashboard.http.get(address, follow=True), "text") == "After"
-
-
 def test_another_person_of_the_same_browser_does_not_get_the_text(dashboard: Dashboard, workspace: Workspace) -> None:
     editor = factories.UserFactory()
     Member.objects.create(workspace=workspace, user=editor, role="editor")
@@ -121,7 +106,7 @@ def test_a_text_of_more_than_an_hour_ago_is_not_shown_to_who_has_signed_in_since
     assert typed(dashboard.get("compose"), "text") == ""
 
 
-def test_texts_of_two_pages_are_kept_side_by_side(
+def test_changes_of_a_post_and_a_new_text_are_kept_side_by_side(
     dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], owner: User
 ) -> None:
     group = create(api, accounts[0], text="Before", draft=True)
